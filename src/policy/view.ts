@@ -1,0 +1,113 @@
+/**
+ * The view: registry ∩ ceiling for one session, compiled once. `tools/list` prints it and `tools/call` looks it up:
+ * the same object (design, section 2). What it does not hold cannot be called.
+ * @module
+ */
+import type { Holding } from './decide.ts'
+import { covers, split } from './names.ts'
+import type { Reason, Session, Tool } from './words.ts'
+
+export interface View<T extends Tool = Tool> {
+  /** Changes when, and only when, what the session may call or how it is described changes. */
+  readonly hash: string
+  /** Sorted by canonical name. */
+  readonly tools: readonly T[]
+  /** Canonical name → the tool, for those held. */
+  readonly byName: ReadonlyMap<string, T>
+  readonly builtins: readonly string[]
+  /** Why each tool of the registry that is not held is not. */
+  readonly refused: ReadonlyMap<string, readonly Reason[]>
+}
+
+/** What goes into a view besides the session: the brand's tools and the deployment's built-ins. */
+export interface Supply<T extends Tool> {
+  readonly tools: readonly T[]
+  readonly builtins: readonly string[]
+  /** A mark of a tool's definition, so that the hash follows it. */
+  readonly mark: (tool: T) => string
+  readonly hash: (text: string) => string
+}
+
+/** Compiles the view of one session over what exists for its brand. */
+export function compileView<T extends Tool>(session: Session, supply: Supply<T>): View<T> {
+  const byName = new Map<string, T>()
+  const refused = new Map<string, readonly Reason[]>()
+  const sorted = [...supply.tools].sort((a, b) => (a.name < b.name ? -1 : 1))
+  for (const tool of sorted) {
+    const holding = holds(session, tool)
+    if (holding.held) byName.set(tool.name, tool)
+    else refused.set(tool.name, holding.reasons)
+  }
+  const tools = [...byName.values()]
+  const builtins = supply.builtins.filter((name) => holdsBuiltin(session, name))
+  const marks = tools.map((tool) => `${tool.name} ${tool.access} ${tool.ask} ${supply.mark(tool)}`)
+  return { hash: supply.hash([...marks, ...builtins].join('\n')), tools, byName, builtins, refused }
+}
+
+/**
+ * Whether a session may hold a tool: role, then route, then the token's own ceiling; each can only take away
+ * (seed 001, "How a session's tools are decided", filter 2).
+ */
+export function holds(session: Session, tool: Tool): Holding {
+  const byRole = roleHolds(session, tool)
+  if (!byRole.held) return byRole
+  if (!routeKeeps(session, tool.name)) {
+    return no('route', `The ${session.route.name} route does not keep ${tool.name}.`)
+  }
+  if (!session.ceiling.some((pattern) => covers(pattern, tool.name))) {
+    return no('ceiling', `The session's ceiling does not list ${tool.name}.`)
+  }
+  return byRole
+}
+
+/** Whether any tool of a connector could be in the session's view, for saying that the connector is away. */
+export function reaches(session: Session, connector: string): boolean {
+  const { role, route, grant, ceiling } = session
+  const named = (pattern: string): boolean => split(pattern)?.connector === connector
+  const byRole =
+    role.holds.some(named) ||
+    role.connectors === 'every' ||
+    (role.connectors === 'granted' && grant.connectors.includes(connector))
+  const byRoute = route.keeps === 'everything' || route.connectors === true || route.keeps.some(named)
+  return byRole && byRoute && ceiling.some(named)
+}
+
+function roleHolds({ role, grant }: Session, tool: Tool): Holding {
+  if (role.holds.some((pattern) => covers(pattern, tool.name))) {
+    return yes('role-holds', `The role ${role.name} lists ${tool.name}.`)
+  }
+  if (role.withSkills?.some((pattern) => covers(pattern, tool.name)) === true) {
+    return grant.skills.length > 0
+      ? yes('skill', `The grant names a skill, and the role ${role.name} lists ${tool.name} with skills.`)
+      : no('no-skill', `The role ${role.name} holds ${tool.name} only when its grant names a skill.`)
+  }
+  switch (role.connectors) {
+    case 'every':
+      return yes('every-connector', `The role ${role.name} holds every tool of every connector the brand has.`)
+    case 'granted':
+      if (!grant.connectors.includes(tool.connector)) return no('not-granted', `No grant names ${tool.connector}.`)
+      if (tool.grantable !== true || tool.access === 'write') {
+        return no('not-grantable', `${tool.name} is not in the read table, so no grant can give it.`)
+      }
+      return yes('granted', `A person granted ${tool.connector}, and ${tool.name} is in the read table.`)
+    case 'none':
+      return no('role', `The role ${role.name} holds no tool of ${tool.connector}.`)
+    default:
+      return no('role', `The role ${role.name} says nothing this gateway knows about connectors.`)
+  }
+}
+
+/** A route that keeps no connectors keeps a connector's tool only by name. */
+function routeKeeps({ route }: Session, name: string): boolean {
+  if (route.keeps === 'everything') return true
+  return (
+    route.keeps.some((pattern) => covers(pattern, name)) || (route.connectors === true && split(name) !== undefined)
+  )
+}
+
+function holdsBuiltin(session: Session, name: string): boolean {
+  return session.role.builtins.includes(name) && routeKeeps(session, name) && session.ceiling.includes(name)
+}
+
+const yes = (rule: string, because: string): Holding => ({ held: true, reasons: [{ rule, because }] })
+const no = (rule: string, because: string): Holding => ({ held: false, reasons: [{ rule, because }] })
