@@ -1,0 +1,102 @@
+/**
+ * What a connector is to the rest of the gateway: some tools, and a way to run one call of one tool.
+ * MCP upstreams and native connectors are both this.
+ * @module
+ */
+import type { Code, Session, Tool } from '../policy/words.ts'
+
+/** A tool that exists, with its definition as it goes out. */
+export interface RegisteredTool extends Tool {
+  /** The name its upstream knows, sent back to it unchanged. */
+  readonly upstreamName: string
+  /** The tool part under which `/mcp/<connector>` lists it. */
+  readonly ownName: string
+  readonly title: string | undefined
+  readonly description: string | undefined
+  /**
+   * The definition's members after `name`, as JSON text: '' or `,"description":"…","inputSchema":{…}`.
+   * Byte for byte what the upstream said, but for schemas that strict clients of that era would reject.
+   */
+  readonly definition: { readonly legacy: string; readonly modern: string }
+  /** SHA-256 (hex) of the canonical definition, name included. */
+  readonly digest: string
+}
+
+/** A tool or a whole connector that is not there, and why; `tool` is canonical, or `mcp__<connector>__*` for all of it. */
+export interface Withheld {
+  readonly tool: string
+  readonly code: Code
+  readonly reason: string
+}
+
+export type ConnectorState =
+  | { readonly state: 'ready'; readonly detail: string }
+  | { readonly state: 'connecting' | 'failed'; readonly detail: string }
+
+/** Which ways of asking the person at the client's end this very request declared. */
+export interface ElicitationModes {
+  readonly form: boolean
+  readonly url: boolean
+}
+
+/** One question of an upstream: a key of its own and the `elicitation/create` params, a JSON object. */
+export interface Question {
+  readonly key: string
+  readonly paramsText: string
+}
+
+/**
+ * One `tools/call` on its way out. All JSON is text, spliced and never re-serialised, so that numbers,
+ * key order and unknown members pass unchanged. Nothing of the caller's transport is in it.
+ */
+export interface UpstreamCall {
+  readonly tool: RegisteredTool
+  readonly session: Session
+  /** The `arguments` object, or undefined when the caller sent none. */
+  readonly argumentsText: string | undefined
+  /** Members of `params` besides `name`, `arguments` and `_meta`: '' or `"a":1,"b":2`. */
+  readonly extraText: string
+  /** Members of `_meta` that are the caller's to pass on (no reserved keys, no progress token): '' or `"x/y":1`. */
+  readonly metaText: string
+  readonly elicitation: ElicitationModes
+  /** Present where the caller gave a progress token. `paramsText`: members of the notice besides the token. */
+  readonly onProgress: ((paramsText: string) => void) | undefined
+  /**
+   * Asks the person at the client's end, all questions of one round at once (several where a modern upstream's
+   * `input_required` holds several). Answers by key, each the JSON text of an ElicitResult
+   * (`{"action":"accept","content":{…}}`); a key without an answer is missing, for the upstream to ask again or give up.
+   */
+  readonly ask: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>
+}
+
+/**
+ * How a call ended.
+ * `result`: the upstream's result. `members` are its members besides `resultType` and `_meta`; `metaText` the members of
+ * its `_meta` without reserved keys; both as JSON text without braces.
+ * `error`: the upstream's JSON-RPC error, as JSON text of the error object.
+ * `failed`: no answer; `ran` says whether the tool may have run.
+ */
+export type Answer =
+  | { readonly kind: 'result'; readonly members: string; readonly metaText: string; readonly isError: boolean }
+  | { readonly kind: 'error'; readonly errorText: string }
+  | { readonly kind: 'failed'; readonly code: Code; readonly reason: string; readonly ran: 'no' | 'maybe' }
+
+/** A call under way. `cancel` tells the upstream, under the gateway's own id; the answer then is `failed`. */
+export interface Running {
+  readonly answer: Promise<Answer>
+  cancel(reason: string): void
+}
+
+export interface Connector {
+  readonly slug: string
+  readonly title: string
+  /** Whether its tools exist for this brand at all (credentials resolve, switch on). */
+  serves(brand: string): boolean
+  state(): ConnectorState
+  /** Sorted by name; empty unless ready. The same array object until something changed. */
+  tools(): readonly RegisteredTool[]
+  /** Tools its upstream offers that are not registered, or the whole connector when it is not ready. */
+  withheld(): readonly Withheld[]
+  call(call: UpstreamCall): Running
+  close(): Promise<void>
+}

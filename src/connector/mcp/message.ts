@@ -1,0 +1,57 @@
+/**
+ * One JSON-RPC message as text and as value: the value is looked at, the text is passed on.
+ * @module
+ */
+import { elements } from '../../json.ts'
+
+/** A JSON-RPC message of an upstream. */
+export interface Message {
+  readonly text: string
+  readonly value: { readonly [member: string]: unknown }
+}
+
+/**
+ * Reads the messages in a text: one object, or a batch of them as 2025-03-26 allowed.
+ * Undefined when it is anything else.
+ */
+export function readMessages(text: string): Message[] | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (isMessage(value)) return [{ text, value }]
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isMessage)) return undefined
+  const spans = elements(text) ?? []
+  return value.map((member, i) => ({ text: text.slice(spans[i]?.start, spans[i]?.end), value: member }))
+}
+
+function isMessage(value: unknown): value is Message['value'] {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    'jsonrpc' in value &&
+    value.jsonrpc === '2.0'
+  )
+}
+
+/** The method of a request or notice; undefined for an answer. */
+export function methodOf(message: Message): string | undefined {
+  return typeof message.value.method === 'string' ? message.value.method : undefined
+}
+
+/** Whether this is the answer to the request with that id: exactly one of `result` and `error`, and no method. */
+export function answers(message: Message, id: number): boolean {
+  const { value } = message
+  return value.id === id && value.method === undefined && 'result' in value !== 'error' in value
+}
+
+/** The id of the exchange a progress notice belongs to (the gateway's progress tokens are its request ids). */
+export function progressOf(message: Message): number | undefined {
+  if (message.value.method !== 'notifications/progress') return undefined
+  const params = message.value.params
+  if (typeof params !== 'object' || params === null || !('progressToken' in params)) return undefined
+  return typeof params.progressToken === 'number' ? params.progressToken : undefined
+}
