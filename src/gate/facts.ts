@@ -1,0 +1,53 @@
+/**
+ * The facts of one call as of now, for the pure decision, and what an approval is bound to.
+ * @module
+ */
+import { createHash } from 'node:crypto'
+import type { RegisteredTool } from '../connector/connector.ts'
+import { canonicalText } from '../json.ts'
+import type { Facts } from '../policy/decide.ts'
+import type { Session } from '../policy/words.ts'
+import type { Revocations } from '../session/revocation.ts'
+import type { ToolView } from './views.ts'
+
+export interface FactParts {
+  readonly revocations: Revocations
+  readonly approvalsOn: boolean
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+const LEEWAY_MS = 5_000
+
+/** All that `decide` may look at. */
+export function factsOf(
+  parts: FactParts,
+  session: Session,
+  view: ToolView,
+  tool: RegisteredTool,
+  approvedFingerprint: string | undefined,
+): Facts {
+  const held = view.byName.get(tool.name) === tool
+  return {
+    sessionLive: !isDead(parts, session),
+    holding: { held, reasons: view.refused.get(tool.name) ?? [] },
+    approvalsOn: parts.approvalsOn,
+    channel: session.channel,
+    approvedFingerprint,
+  }
+}
+
+/** Whether the session was revoked, ended or has outlived its token. */
+export function isDead(parts: FactParts, session: Session): boolean {
+  return parts.revocations.isDead(session.id) || !(parts.now() < session.expiresAt + LEEWAY_MS)
+}
+
+/** SHA-256 (hex) over the canonical name and canonical arguments: what an approval is bound to. */
+export function fingerprint(tool: RegisteredTool, argumentsText: string | undefined, extraText: string): string {
+  const hash = createHash('sha256')
+    .update(tool.name)
+    .update('\n')
+    .update(canonicalText(argumentsText ?? '{}'))
+  if (extraText !== '') hash.update('\n').update(canonicalText(`{${extraText}}`))
+  return hash.digest('hex')
+}

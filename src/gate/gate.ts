@@ -1,0 +1,177 @@
+/**
+ * The one gate that every door passes: decide, then act on the decision, and write down what happened.
+ * Nothing reaches an upstream but through here.
+ * @module
+ */
+import { randomUUID } from 'node:crypto'
+import type { Card, Cards } from '../approvals/cards.ts'
+import type { Audit } from '../audit/audit.ts'
+import type { Answer, ElicitationModes, Question, RegisteredTool, Running } from '../connector/connector.ts'
+import type { Registry } from '../connector/registry.ts'
+import { decide } from '../policy/decide.ts'
+import type { Code, Decision, Reason, Session } from '../policy/words.ts'
+import { type FactParts, factsOf, fingerprint, isDead } from './facts.ts'
+import { DEAD, denied, failed, type Outcome, refused, unknownTool, unrecordable } from './outcome.ts'
+import { askPerson, runCard } from './person.ts'
+import { type Attempt, codeOf, recordEnd, sizeOf, wordFor } from './record.ts'
+import { send } from './send.ts'
+import type { Views } from './views.ts'
+
+export interface GateParts extends FactParts {
+  readonly views: Views
+  readonly registry: Registry
+  readonly cards: Cards
+  readonly audit: Audit
+  /** How long a call is held for a person before it answers "pending", in milliseconds. */
+  readonly waitMs: number
+  /** Told of every ended call, for metrics. */
+  readonly observe: (code: Code | 'ok', access: string, seconds: number) => void
+}
+
+/** One `tools/call` as it came through a door, already looked up in the session's view. */
+export interface Asked {
+  readonly session: Session
+  /** The name exactly as the caller wrote it. */
+  readonly written: string
+  readonly tool: RegisteredTool | undefined
+  readonly argumentsText: string | undefined
+  readonly extraText: string
+  readonly metaText: string
+  readonly elicitation: ElicitationModes
+  readonly onProgress: ((paramsText: string) => void) | undefined
+  readonly ask: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>
+  /** The call is held for a person: send a first byte now, and progress from time to time. */
+  readonly onHold: (card: Card) => void
+}
+
+/** A call inside the gate. A card, and an approved call that runs, go on whatever its caller does. */
+export interface Passing {
+  readonly outcome: Promise<Outcome>
+  /** Ends the wait for a person. */
+  leave(): void
+  /** Ends the wait, and tells the upstream of a plain read. */
+  cancel(reason: string): void
+}
+
+/** A caller's leaving, as the steps of its call see it. */
+export interface Leaving {
+  left: boolean
+  cancelled: string | undefined
+  running: Running | undefined
+  onLeave: (() => void) | undefined
+}
+
+export interface Gate {
+  call(asked: Asked): Passing
+  /** Runs an approved card that nobody waits for; without its session it is refused. Nothing when another took it first. */
+  runApproved(card: Card, session: Session | undefined): Promise<void>
+  /** The decision on a call, with nothing done. Throws UnreadableJson for arguments that are no JSON. */
+  explain(session: Session, tool: RegisteredTool, argumentsText: string | undefined): Decision
+}
+
+/** How the record names a call of something outside the session's view (seed 001, filter 2). */
+const DENIED: Reason = { rule: 'permission_denied', because: 'The name is not in the view of the session.' }
+
+/** Builds the gate from its parts. */
+export function createGate(parts: GateParts): Gate {
+  return {
+    call(asked) {
+      const leaving: Leaving = { left: false, cancelled: undefined, running: undefined, onLeave: undefined }
+      const leave = (): void => {
+        leaving.left = true
+        leaving.onLeave?.()
+      }
+      return {
+        outcome: pass(parts, asked, leaving),
+        leave,
+        cancel(reason) {
+          leaving.cancelled = reason
+          leaving.running?.cancel(reason)
+          leave()
+        },
+      }
+    },
+    async runApproved(card, session) {
+      await parts.revocations.ensureFresh()
+      if (session === undefined) await parts.cards.refuse(card.id, { code: 'session_revoked' })
+      else await runCard(parts, card, session, randomUUID(), {})
+    },
+    explain(session, tool, argumentsText) {
+      const call = { tool, fingerprint: fingerprint(tool, argumentsText, '') }
+      return decide(call, factsOf(parts, session, parts.views.of(session), tool, undefined))
+    },
+  }
+}
+
+async function pass(parts: GateParts, asked: Asked, leaving: Leaving): Promise<Outcome> {
+  const { session, tool } = asked
+  if (!(await canRecord(parts))) return unrecordable()
+  const attempt: Attempt = { id: randomUUID(), started: performance.now(), view: parts.views.of(session) }
+  if (tool === undefined) {
+    const outcome = isDead(parts, session) ? refused('session_revoked', DEAD) : unknownTool(asked.written)
+    return ended(parts, asked, attempt, outcome, undefined, [
+      DENIED,
+      ...(attempt.view.refused.get(`mcp__${asked.written}`) ?? []),
+    ])
+  }
+  const call = { tool, fingerprint: fingerprint(tool, asked.argumentsText, asked.extraText) }
+  const decision = decide(call, factsOf(parts, session, attempt.view, tool, undefined))
+  switch (decision.effect) {
+    case 'deny': {
+      const outcome = denied(asked.written, decision.code, decision.reasons)
+      return ended(parts, asked, attempt, outcome, call.fingerprint, decision.reasons)
+    }
+    case 'ask': {
+      const outcome = await askPerson(parts, asked, call, attempt, decision.reasons, leaving)
+      return ended(parts, asked, attempt, outcome, call.fingerprint, decision.reasons)
+    }
+    case 'allow': {
+      const answer = await runRead(parts, asked, tool, leaving)
+      const outcome: Outcome = answer.kind === 'failed' ? failed(answer) : { kind: 'answered', answer }
+      return ended(parts, asked, attempt, outcome, call.fingerprint, decision.reasons, answer)
+    }
+  }
+}
+
+/** Whether what happens now can be known and written down; without that nothing happens. */
+async function canRecord({ revocations, audit }: GateParts): Promise<boolean> {
+  try {
+    if (!revocations.fresh()) await revocations.ensureFresh()
+    return audit.healthy()
+  } catch {
+    return false
+  }
+}
+
+/** A plain read needs no row before it leaves; its one row is written after it ended, in a batch. */
+function runRead({ registry }: GateParts, asked: Asked, tool: RegisteredTool, leaving: Leaving): Promise<Answer> {
+  return send(registry, { ...asked, tool }, (running) => {
+    leaving.running = running
+    if (leaving.cancelled !== undefined) running.cancel(leaving.cancelled)
+  })
+}
+
+/** Writes the terminal row of an attempt and hands the outcome on. */
+function ended(
+  parts: GateParts,
+  asked: Asked,
+  attempt: Attempt,
+  outcome: Outcome,
+  print?: string,
+  reasons: readonly Reason[] = [],
+  answer: Answer | undefined = outcome.kind === 'answered' ? outcome.answer : undefined,
+): Outcome {
+  const code = answer !== undefined ? codeOf(answer) : outcome.kind === 'refused' ? outcome.code : 'approval_pending'
+  const card = 'card' in outcome ? outcome.card : undefined
+  recordEnd(parts.audit, asked.session, attempt, {
+    tool: asked.tool?.name ?? asked.written.slice(0, 128),
+    code,
+    outcome: outcome.kind === 'pending' ? 'parked' : answer !== undefined ? wordFor(answer) : 'refused',
+    rules: reasons.map((reason) => reason.rule),
+    ...(print === undefined ? {} : { fingerprint: print }),
+    ...(card === undefined ? {} : { card: card.id }),
+    ...(answer === undefined ? {} : { bytes: sizeOf(answer) }),
+  })
+  parts.observe(code, asked.tool?.access ?? 'none', (performance.now() - attempt.started) / 1000)
+  return outcome
+}

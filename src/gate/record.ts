@@ -1,0 +1,56 @@
+/**
+ * The terminal record of every attempt: exactly one row, with everything on it, written last.
+ * @module
+ */
+import type { Audit, AuditEntry } from '../audit/audit.ts'
+import type { Answer } from '../connector/connector.ts'
+import type { Code, Session } from '../policy/words.ts'
+import type { ToolView } from './views.ts'
+
+/** One try of one call. `started` is a reading of performance.now(). */
+export interface Attempt {
+  readonly id: string
+  readonly started: number
+  readonly view: ToolView
+}
+
+/** Writes the terminal row of an attempt. */
+export function recordEnd(
+  audit: Audit,
+  session: Session,
+  attempt: Attempt,
+  row: Pick<AuditEntry, 'code' | 'outcome'> & Partial<AuditEntry>,
+): void {
+  try {
+    audit.record({
+      kind: 'call.ended',
+      attempt: attempt.id,
+      brand: session.brand,
+      sessionId: session.id,
+      subject: session.subject,
+      role: session.role.name,
+      view: attempt.view.hash,
+      durationMs: Math.round(performance.now() - attempt.started),
+      ...row,
+    })
+  } catch {
+    // The queue is full or writing fails: healthy() is false now, and the next call is refused at the gate.
+  }
+}
+
+/** The word for how an answer ended. */
+export function wordFor(answer: Answer): 'done' | 'failed' | 'unknown' {
+  if (answer.kind !== 'failed') return 'done'
+  return answer.ran === 'maybe' ? 'unknown' : 'failed'
+}
+
+/** The length of an answer, in characters. */
+export function sizeOf(answer: Answer): number {
+  if (answer.kind === 'result') return answer.members.length + answer.metaText.length
+  return answer.kind === 'error' ? answer.errorText.length : 0
+}
+
+/** The code of an answer. */
+export function codeOf(answer: Answer): Code | 'ok' {
+  return answer.kind === 'failed' ? answer.code : 'ok'
+}
