@@ -1,0 +1,233 @@
+/**
+ * The composition root: builds each part once and hands it on. The only file that joins rooms.
+ * @module
+ */
+import { hkdfSync, randomUUID } from 'node:crypto'
+import type { Server } from 'node:http'
+import type { Logger } from 'pino'
+import { createCards } from './approvals/cards.ts'
+import { createAudit } from './audit/audit.ts'
+import type { Config } from './config/config.ts'
+import { createRegistry } from './connector/registry.ts'
+import { createMcpConnector } from './connector/mcp/upstream.ts'
+import { createWarden } from './connector/mcp/warden.ts'
+import { connect } from './db/connect.ts'
+import { migrate } from './db/migrate.ts'
+import { createSeal } from './db/seal.ts'
+import { createGate } from './gate/gate.ts'
+import { startRunner } from './gate/runner.ts'
+import { createViews } from './gate/views.ts'
+import { createApi } from './http/api/api.ts'
+import { createAuth } from './http/auth.ts'
+import { edgeRules } from './http/edge.ts'
+import { createDoor } from './http/mcp/door.ts'
+import { createLists } from './http/mcp/lists.ts'
+import { createQuestions } from './http/mcp/questions.ts'
+import { createLegacySessions } from './http/mcp/sessions.ts'
+import { createStreams } from './http/mcp/streams.ts'
+import { createHttpServer } from './http/server.ts'
+import { createMetrics } from './metrics.ts'
+import { reaches } from './policy/view.ts'
+import type { Session } from './policy/words.ts'
+import { createAdmin } from './session/admin.ts'
+import { readClaims, toSession } from './session/claims.ts'
+import { createKeyring } from './session/keys.ts'
+import { createRevocations } from './session/revocation.ts'
+import { beginSession, findSession } from './session/sessions.ts'
+import { createTokens } from './session/token.ts'
+import { VERSION } from './version.ts'
+
+/** How long an approved call may run before its outcome counts as unknown: more than any call is let run. */
+const LEASE_MS = 10 * 60_000
+const BOUNDS = { depth: 100, values: 100_000 }
+
+export interface App {
+  readonly server: Server
+  readonly database: 'pglite' | 'postgres'
+  /** Waits until every configured upstream is ready or has failed once, up to `ms`. */
+  settled(ms: number): Promise<void>
+  /** What each configured upstream is doing. */
+  upstreams(): readonly {
+    readonly slug: string
+    readonly state: string
+    readonly detail: string
+    readonly tools: number
+  }[]
+  close(): Promise<void>
+}
+
+/** Builds the gateway. Throws with a sentence when the database or the keys are not to be had. */
+export async function createApp(config: Config, log: Logger): Promise<App> {
+  const db = await connect({
+    ...(config.databaseUrl === undefined ? {} : { url: config.databaseUrl }),
+    folder: config.dataFolder,
+    log,
+  })
+  await migrate(db)
+  const key = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', config.secret.value, '', purpose, 32))
+  const seal = createSeal(config.secret.value)
+  const audit = createAudit({ db, log })
+  const keyring = await createKeyring({ db, seal, log, audit })
+  const revocations = createRevocations({ db, log })
+  const { roles, routes } = config
+  const tokens = createTokens({
+    keyring,
+    resource: config.resource,
+    issuers: config.issuers,
+    roles,
+    routes,
+    now: Date.now,
+    record: async (session, claims) =>
+      (await beginSession(audit, session, claims, session.issuer)) === 'dead' ? 'dead' : 'live',
+  })
+
+  const warden = createWarden({ log })
+  const changed = (): void => registry.changed()
+  const clientInfo = { name: 'tollgate', version: VERSION }
+  const registry = createRegistry(
+    config.servers.map((entry) => createMcpConnector(entry, { log, warden, changed, clientInfo })),
+  )
+  const views = createViews(registry, config.builtins)
+  const cards = createCards({
+    db,
+    audit,
+    seal,
+    timeoutMs: config.switches.APPROVAL_TIMEOUT_MS,
+    leaseMs: LEASE_MS,
+    log,
+    newId: randomUUID,
+  })
+
+  const lists = createLists({ pageSize: config.limits.listPageSize, key: key('cursors'), withheld: withheldFor })
+  const streams = createStreams({
+    viewOf: views.of,
+    lists,
+    now: Date.now,
+    debounceMs: 50,
+    keepAliveMs: 15_000,
+    mostPerSession: 20,
+  })
+  const metrics = createMetrics(() => streams.size)
+  const gate = createGate({
+    views,
+    registry,
+    cards,
+    audit,
+    revocations,
+    approvalsOn: config.switches.REQUIRE_WRITE_APPROVAL,
+    waitMs: config.approvalWaitMs,
+    now: Date.now,
+    observe: metrics.observe,
+  })
+  const stopRunner = startRunner({ cards, gate, log, sessionOf })
+  registry.onChange(streams.changed)
+  revocations.onDead(streams.end)
+
+  const metadataPath = '/.well-known/oauth-protected-resource/mcp'
+  const auth = createAuth({
+    tokens,
+    revocations,
+    audit,
+    metadataUrl: config.authorizationServers.length > 0 ? `${config.publicUrl}${metadataPath}` : undefined,
+  })
+  const inboxUrl = `${config.publicUrl}/inbox`
+  const door = createDoor({
+    authenticate: auth.authenticate,
+    refuseCaller: auth.refuse,
+    viewOf: views.of,
+    withheldFor,
+    sessions: createLegacySessions(key('mcp-sessions')),
+    streams,
+    bounds: BOUNDS,
+    bodyBytes: config.limits.bodyBytes,
+    gate,
+    lists,
+    questions: createQuestions(key('request-state')),
+    delivered: (id) => void cards.delivered(id).catch(() => {}),
+    inboxUrl,
+    serverInfoText: JSON.stringify({ name: 'tollgate', title: 'Tollgate', version: VERSION }),
+    firstByteMs: 2_000,
+    progressMs: 10_000,
+  })
+  const api = createApi({
+    isAdmin: createAdmin(config.adminKey.value),
+    db,
+    audit,
+    keyring,
+    tokens,
+    revocations,
+    cards,
+    gate,
+    views,
+    registry,
+    roles,
+    routes,
+    builtins: config.builtins,
+    ownerBrand: config.ownerBrand,
+    resource: config.resource,
+    inboxUrl,
+    authorizationServers: config.authorizationServers,
+    metrics: metrics.registry,
+    log,
+    now: Date.now,
+  })
+  const server = createHttpServer({
+    edge: edgeRules(config),
+    door,
+    api: (request) => api.fetch(request),
+    log,
+  })
+
+  /** What of the session's reach is away right now. */
+  function withheldFor(session: Session) {
+    const connectors = registry.connectors(session.brand)
+    return connectors.filter(({ slug }) => reaches(session, slug)).flatMap((connector) => connector.withheld())
+  }
+
+  /** A session from its record, as its role and route stand today. */
+  async function sessionOf(id: string): Promise<Session | undefined> {
+    const stored = await findSession(db, id)
+    const read = stored && readClaims(stored.claims)
+    if (read === undefined || 'problem' in read) return undefined
+    const session = toSession(read.claims, { roles, routes }, id)
+    return typeof session === 'string' ? undefined : session
+  }
+
+  return {
+    server,
+    database: db.kind,
+    async settled(ms) {
+      const busy = (): boolean =>
+        config.servers.length > 0 && registry.all().some((connector) => connector.state().state === 'connecting')
+      const until = performance.now() + ms
+      while (busy() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 25))
+    },
+    upstreams: () =>
+      registry.all().map((connector) => ({
+        slug: connector.slug,
+        ...connector.state(),
+        tools: connector.tools().length,
+      })),
+    async close() {
+      streams.close()
+      await closeServer(server)
+      await stopRunner()
+      await registry.close()
+      await warden.close()
+      await cards.close()
+      await revocations.close()
+      keyring.close()
+      await audit.close()
+      await db.close()
+    },
+  }
+}
+
+/** Stops taking connections, lets calls in flight end for a while, then cuts what is left. */
+async function closeServer(server: Server, graceMs = 10_000): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeIdleConnections()
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+  await closed
+  clearTimeout(timer)
+}

@@ -1,0 +1,66 @@
+/**
+ * Cards as they move, as server-sent events.
+ * @module
+ */
+import type { Context } from 'hono'
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
+import type { Cards, CardStatus } from '../../approvals/cards.ts'
+
+const KEEP_ALIVE_MS = 15_000
+/** A reader who falls this far behind is let go; it comes back and lists afresh. */
+const MOST_WAITING = 1_000
+
+/** What a move is called; a card that starts to run is not news. */
+const NAMES: Partial<Record<CardStatus, 'created' | 'decided' | 'finished'>> = {
+  pending: 'created',
+  approved: 'decided',
+  denied: 'decided',
+  done: 'finished',
+  failed: 'finished',
+  unknown: 'finished',
+  expired: 'finished',
+  withdrawn: 'finished',
+}
+
+/**
+ * The stream of one reader: every move on any replica. It ends when moves may have been missed (the database's
+ * notices broke off), since a reader that believes it saw all must list again.
+ */
+export function cardEvents(c: Context, cards: Cards, brand: string | undefined): Response {
+  c.header('Cache-Control', 'no-store')
+  c.header('X-Accel-Buffering', 'no')
+  return streamSSE(c, (stream) => follow(stream, cards, brand))
+}
+
+async function follow(stream: SSEStreamingApi, cards: Cards, brand: string | undefined): Promise<void> {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  let waiting = 0
+  let last: Promise<unknown> = stream.write(': listening\n\n')
+
+  /** One after the other, in the order of the moves. */
+  const then = (work: () => Promise<unknown>) => {
+    if (++waiting > MOST_WAITING) return end()
+    last = last
+      .then(work)
+      .catch(() => end())
+      .finally(() => waiting--)
+  }
+  const stop = cards.onEvent((event) => {
+    if (event.kind === 'listening') return end()
+    const name = NAMES[event.status as CardStatus]
+    if (name === undefined) return
+    then(async () => {
+      const card = await cards.get(event.id)
+      if (card === undefined || (brand !== undefined && card.brand !== brand)) return
+      await stream.writeSSE({ event: name, id: `${event.id} ${event.status}`, data: JSON.stringify(card) })
+    })
+  })
+  const beat = setInterval(() => then(() => stream.write(': still here\n\n')), KEEP_ALIVE_MS)
+  stream.onAbort(end)
+  try {
+    await ended
+  } finally {
+    clearInterval(beat)
+    stop()
+  }
+}

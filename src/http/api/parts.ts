@@ -1,0 +1,44 @@
+/**
+ * What the REST API is made of; app.ts hands it over.
+ * @module
+ */
+import type { Cards } from '../../approvals/cards.ts'
+import type { Audit } from '../../audit/audit.ts'
+import type { Registry } from '../../connector/registry.ts'
+import type { Database } from '../../db/connect.ts'
+import type { Gate } from '../../gate/gate.ts'
+import type { Views } from '../../gate/views.ts'
+import type { Role, Route } from '../../policy/words.ts'
+import type { Keyring } from '../../session/keys.ts'
+import type { Revocations } from '../../session/revocation.ts'
+import type { Tokens } from '../../session/token.ts'
+
+export interface ApiParts {
+  /** Whether an `Authorization` header carries the admin key. */
+  readonly isAdmin: (authorization: string | undefined) => boolean
+  readonly db: Database
+  readonly audit: Audit
+  readonly cards: Cards
+  readonly registry: Registry
+  readonly views: Views
+  readonly gate: Pick<Gate, 'explain'>
+  readonly tokens: Pick<Tokens, 'issue'>
+  readonly keyring: Pick<Keyring, 'jwks' | 'rotate'>
+  readonly revocations: Pick<Revocations, 'ensureFresh'>
+  /** prom-client's registry, or anything that prints metrics as it does. */
+  readonly metrics: { readonly contentType: string; metrics(): Promise<string> }
+  readonly roles: ReadonlyMap<string, Role>
+  readonly routes: ReadonlyMap<string, Route>
+  /** The deployment's built-ins. */
+  readonly builtins: readonly string[]
+  readonly ownerBrand: string
+  /** The MCP URL: `iss` and `aud` of tokens, and where clients go. */
+  readonly resource: string
+  /** The page where people decide. */
+  readonly inboxUrl: string
+  /** For RFC 9728 metadata; without any there is none. */
+  readonly authorizationServers: readonly string[]
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  readonly log: { error(facts: object, message: string): void }
+}

@@ -1,0 +1,212 @@
+/**
+ * What REST answers: the schemas type what goes out and are part of the OpenAPI document.
+ * @module
+ */
+import { z } from '@hono/zod-openapi'
+import { CODES } from '../../policy/words.ts'
+import { sessionClaims } from '../../session/claims.ts'
+
+const { channel } = sessionClaims.shape.approval.shape
+const access = z.enum(['read', 'write', 'spend'])
+const code = z.enum(CODES)
+const reason = z.object({ rule: z.string(), because: z.string() })
+const time = z.iso.datetime()
+
+const withheld = z.object({ tool: z.string(), code, reason: z.string() })
+
+const heldTool = z.object({
+  name: z.string(),
+  listedAs: z.string().openapi({ description: 'Its name in tools/list at /mcp.' }),
+  access,
+  asks: z.boolean().openapi({ description: 'Whether a person decides each call.' }),
+  refuses: code
+    .optional()
+    .openapi({ description: 'Every call is refused with this code, for want of somebody to ask.' }),
+})
+
+const shownLimits = z.object(sessionClaims.shape.limits.unwrap().shape)
+
+/** What a session holds, as of now. */
+const sessionView = {
+  viewHash: z.string(),
+  tools: z.array(heldTool),
+  builtins: z.array(z.string()),
+  withheld: z.array(withheld),
+  limits: shownLimits,
+}
+
+/** A new session with its token. */
+export const issued = z
+  .object({
+    id: z.string(),
+    token: z.string(),
+    expiresAt: time,
+    url: z.string(),
+    inbox: z.string(),
+    brand: z.string(),
+    role: z.string(),
+    ...sessionView,
+    configs: z.object({
+      claudeCode: z.object({ command: z.string(), mcpServers: z.record(z.string(), z.unknown()) }),
+      mcpJson: z.object({ mcpServers: z.record(z.string(), z.unknown()) }),
+      hermes: z.string(),
+      codex: z.string(),
+    }),
+  })
+  .openapi('IssuedSession')
+
+/** A session as lists show it. */
+export const session = z
+  .object({
+    id: z.string(),
+    brand: z.string(),
+    role: z.string(),
+    route: z.string(),
+    subject: z.string(),
+    issuer: z.string(),
+    status: z.enum(['live', 'expired', 'revoked', 'ended']),
+    createdAt: time,
+    issuedAt: time,
+    expiresAt: time,
+    revokedAt: time.optional(),
+    endedAt: time.optional(),
+    reportedUsd: z.string().optional(),
+  })
+  .openapi('Session')
+
+/** A session with what it holds as of now. */
+export const sessionDetail = session
+  .extend({
+    ceiling: z.array(z.string()),
+    grant: z.object({ connectors: z.array(z.string()), skills: z.array(z.string()), allowance: z.unknown() }),
+    approval: z.object({ channel }),
+    ...sessionView,
+    problem: z.string().optional().openapi({ description: 'Why today’s policies make no session of these claims.' }),
+  })
+  .openapi('SessionDetail')
+
+/** A decision on a call. */
+export const explained = z
+  .object({
+    tool: z.string(),
+    effect: z.enum(['allow', 'ask', 'deny']),
+    code: code.optional(),
+    reasons: z.array(reason),
+    access: access.optional(),
+  })
+  .openapi('Decision')
+
+/** Every status a card can have. */
+export const CARD_STATUSES = [
+  'pending',
+  'approved',
+  'running',
+  'done',
+  'failed',
+  'unknown',
+  'denied',
+  'expired',
+  'withdrawn',
+] as const
+
+/** A card as people see it. */
+export const card = z
+  .object({
+    id: z.uuid(),
+    brand: z.string(),
+    sessionId: z.string(),
+    role: z.string(),
+    tool: z.string(),
+    connector: z.string(),
+    title: z.string(),
+    summary: z.string(),
+    arguments: z.unknown(),
+    fingerprint: z.string(),
+    digest: z.string(),
+    access,
+    rules: z.array(reason).readonly(),
+    status: z.enum(CARD_STATUSES),
+    createdAt: time,
+    expiresAt: time,
+    decidedAt: time.optional(),
+    decidedBy: z.string().optional(),
+    note: z.string().optional(),
+    startedAt: time.optional(),
+    endedAt: time.optional(),
+    outcome: z.looseObject({ code: z.string(), isError: z.boolean().optional() }).optional(),
+  })
+  .openapi('Card')
+
+/** A row of the audit; what else it holds depends on its kind. */
+export const auditRow = z
+  .looseObject({ writer: z.string(), seq: z.number(), at: z.string(), kind: z.string() })
+  .openapi('AuditRow')
+
+/** What checking the chains found. */
+export const auditReport = z
+  .object({
+    ok: z.boolean(),
+    writers: z.number(),
+    rows: z.number(),
+    problems: z.array(z.object({ writer: z.string(), seq: z.number(), problem: z.string() })).readonly(),
+  })
+  .openapi('AuditReport')
+
+/** A connector of a brand. */
+export const connector = z
+  .object({
+    slug: z.string(),
+    title: z.string(),
+    state: z.enum(['ready', 'connecting', 'failed']),
+    detail: z.string(),
+    tools: z.array(
+      z.object({ name: z.string(), listedAs: z.string(), access, ask: z.boolean(), grantable: z.boolean() }),
+    ),
+    withheld: z.array(withheld).readonly(),
+  })
+  .openapi('Connector')
+
+const names = z.array(z.string()).readonly()
+/** A role, as its policy file says. */
+export const role = z
+  .object({
+    name: z.string(),
+    title: z.string(),
+    describes: z.string(),
+    asksPerson: z.boolean(),
+    given: z.enum(['all', 'asked']),
+    builtins: names,
+    holds: names,
+    withSkills: names.optional(),
+    connectors: z.enum(['every', 'granted', 'none']),
+    limits: shownLimits,
+    limitsAre: z.enum(['most', 'usual']).optional(),
+  })
+  .openapi('Role')
+
+/** A route, as its policy file says. */
+export const route = z.object({
+  name: z.string(),
+  describes: z.string(),
+  keeps: z.union([names, z.literal('everything')]),
+  connectors: z.boolean(),
+})
+
+/** The key that signs from now on. */
+export const rotated = z.object({ kid: z.string(), retireOthers: z.boolean() })
+
+/** RFC 9457. */
+export const problemDocument = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    code: z.string(),
+    detail: z.string(),
+    errors: z.array(z.object({ path: z.string().optional(), rule: z.string(), detail: z.string() })).optional(),
+  })
+  .openapi('Problem')
+
+/** A page of items. */
+export const listOf = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), nextCursor: z.string().nullable() })
