@@ -134,6 +134,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
   const door = createDoor({
     authenticate: auth.authenticate,
     refuseCaller: auth.refuse,
+    refusedMessage: auth.recordMessage,
     viewOf: views.of,
     withheldFor,
     sessions: createLegacySessions(key('mcp-sessions')),

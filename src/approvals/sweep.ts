@@ -51,7 +51,12 @@ export function createSweep({ db, audit, log, everyMs = 1_000 }: SweepParts): Sw
   /** A look costs one small query; a transaction only starts when there is something to move. */
   async function sweep(): Promise<number> {
     let moved = 0
-    while (await isDue()) moved += (await lapse('pending')) + (await lapse('running'))
+    while (await isDue()) {
+      const now = (await lapse('pending')) + (await lapse('running'))
+      // What is left is held by another, who moves it.
+      if (now === 0) break
+      moved += now
+    }
     return moved
   }
 
@@ -106,8 +111,10 @@ export function createSweep({ db, audit, log, everyMs = 1_000 }: SweepParts): Sw
   }
 }
 
-/** As `tell`, for many events in one statement. */
+/** As `tell`, for many events in one statement. (Through text, since a driver may encode what it sees is JSON once more.) */
 async function tellAll(tx: Tx, events: readonly DbEvent[]): Promise<void> {
   const payloads = JSON.stringify(events.map((event) => JSON.stringify(event)))
-  await tx.execute(sql`select pg_notify(${CHANNEL}, payload) from json_array_elements_text(${payloads}::json) payload`)
+  await tx.execute(
+    sql`select pg_notify(${CHANNEL}, payload) from json_array_elements_text(${payloads}::text::json) payload`,
+  )
 }

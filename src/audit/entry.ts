@@ -17,6 +17,7 @@ export type AuditKind =
   | 'session.ended'
   | 'keys.rotated'
   | 'auth.refused'
+  | 'message.refused'
 
 /** Never holds a secret: no arguments, no results, no tokens. */
 export interface AuditEntry {

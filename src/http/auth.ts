@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Audit } from '../audit/audit.ts'
+import type { AuditEntry } from '../audit/entry.ts'
 import type { Session } from '../policy/words.ts'
 import { type Revocations, RevocationsUnknown } from '../session/revocation.ts'
 import { TokenRefused, type Tokens, TokenUncheckable } from '../session/token.ts'
@@ -40,8 +41,8 @@ export function createAuth({ tokens, revocations, audit, metadataUrl }: AuthPart
     return session
   }
 
-  /** A flood of bad tokens must not become a flood of rows: so many a second are written, the rest only counted. */
-  function recordRefusal(problem: TokenRefused): void {
+  /** A flood of bad requests must not become a flood of rows: so many a second are written, the rest only counted. */
+  function recordRefusal(row: AuditEntry): void {
     const now = Math.floor(performance.now() / 1000)
     if (now !== second) {
       second = now
@@ -49,7 +50,7 @@ export function createAuth({ tokens, revocations, audit, metadataUrl }: AuthPart
     }
     if (++recorded > MOST_REFUSALS_RECORDED) return
     try {
-      audit.record({ kind: 'auth.refused', reason: problem.description })
+      audit.record(row)
     } catch {
       // Nothing was let through, so nothing is lost.
     }
@@ -70,11 +71,17 @@ export function createAuth({ tokens, revocations, audit, metadataUrl }: AuthPart
       return live(verified)
     },
 
+    /** Writes down that a message of a known caller was refused before it came to the gate. */
+    recordMessage(session: Session, reason: string): void {
+      const { id, brand, subject, role } = session
+      recordRefusal({ kind: 'message.refused', sessionId: id, brand, subject, role: role.name, reason })
+    },
+
     /** 401 with a challenge (RFC 6750), or 503 while nobody can say whether the caller is good. */
     refuse(_req: IncomingMessage, res: ServerResponse, problem: unknown): void {
       if (res.headersSent) return
       if (problem instanceof TokenRefused) {
-        recordRefusal(problem)
+        recordRefusal({ kind: 'auth.refused', reason: problem.description })
         const challenge = [
           'Bearer realm="tollgate"',
           ...(problem.error === undefined ? [] : [`error="${problem.error}"`]),

@@ -49,7 +49,14 @@ describe('explain', () => {
     ],
     ['outside the ceiling', 'person-chat', 'files/read_file', { ceiling: ['Read'] }, 'unknown_tool', 'ceiling'],
     ['off the route', 'person-chat', 'files/read_file', { route: 'read-only' }, 'unknown_tool', 'route'],
-    ['with nobody to ask', 'person-chat', 'files/write_file', {}, 'approval_required', 'write-asks'],
+    [
+      'with nobody to ask',
+      'person-chat',
+      'files/write_file',
+      { approval: { channel: 'none' } },
+      'approval_required',
+      'write-asks',
+    ],
     ['of a connector that is away', 'person-chat', 'slow/go', {}, 'upstream_unavailable', 'registry'],
     ['of a connector that is not there', 'person-chat', 'memory/memory_read', {}, 'unknown_tool', 'registry'],
     ['that is no name', 'person-chat', 'Files/*', {}, 'unknown_tool', 'name'],
@@ -145,6 +152,11 @@ describe('cards', () => {
     ] as const) {
       expect((await world.ask(method, `/v1/approvals/${id}${more}`)).status).toBe(404)
     }
+  })
+
+  it('audit refuses a cursor of its own making, too', async () => {
+    const { status, body } = await world.ask('GET', '/v1/audit?cursor=abc')
+    expect([status, body.errors[0].path]).toEqual([422, 'cursor'])
   })
 
   it('list refuses a cursor of its own making', async () => {

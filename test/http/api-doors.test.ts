@@ -157,6 +157,14 @@ describe('a list', () => {
     expect([status, Object.keys(body).sort()]).toEqual([200, ['items', 'nextCursor']])
   })
 
+  it.each(['/v1/sessions?brand=', '/v1/approvals?sessionId=', '/v1/audit?tool='])(
+    '%s refuses what no database could hold',
+    async (path) => {
+      const { status, body } = await world.ask('GET', `${path}a%00b`)
+      expect([status, body.errors[0].detail]).toEqual([422, expect.stringContaining('control characters')])
+    },
+  )
+
   it('refuses a filter it does not know, since a slip would list everything', async () => {
     const { status, body } = await world.ask('GET', '/v1/approvals?satus=pending')
     expect([status, body.errors[0]]).toEqual([

@@ -372,12 +372,11 @@ describe('looking into sessions', () => {
     ['GET', '/v1/sessions/s_none'],
     ['DELETE', '/v1/sessions/s_none'],
     ['POST', '/v1/sessions/s_none/end'],
+    ['GET', '/v1/sessions/%00'],
+    ['DELETE', '/v1/sessions/%00'],
   ])('%s %s is 404', async (method, path) => {
     const { status, body } = await world.ask(method, path)
-    expect([status, body.code, body.detail]).toEqual([
-      404,
-      'not_found',
-      'There is no session "s_none"; GET /v1/sessions lists them.',
-    ])
+    expect([status, body.code]).toEqual([404, 'not_found'])
+    expect(body.detail).toMatch(/^There is no session "(s_none|\?)"; GET \/v1\/sessions lists them\.$/)
   })
 })

@@ -4,7 +4,7 @@
  * @module
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
@@ -145,4 +145,31 @@ async function waitUntilAlone(sql: postgres.Sql, name: string): Promise<void> {
   while ((await sql`select 1 from pg_stat_activity where datname = ${name}`).length > 0) {
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
+}
+
+/**
+ * Where a gateway under test finds its database: a URL on PostgreSQL, or files in `data` that spare PGlite its first
+ * start, which takes some seconds.
+ */
+export async function prepareDatabase(data: string): Promise<{ env: Record<string, string>; close(): Promise<void> }> {
+  if (onPostgres) {
+    const { db, url } = await freshPostgres()
+    await db.close()
+    return { env: { DATABASE_URL: url }, close: () => dropPostgres(url) }
+  }
+  const template = path.join(os.tmpdir(), `tollgate-test-${migrationsHash()}-${process.getuid?.() ?? 0}.folder`)
+  if (!existsSync(template)) {
+    const draft = `${template}.${process.pid}`
+    const db = await connect({ folder: draft, log: quiet })
+    await migrate(db)
+    await db.close()
+    if (!existsSync(template)) renameSync(draft, template)
+  }
+  cpSync(template, data, { recursive: true })
+  return { env: {}, close: () => Promise.resolve() }
+}
+
+async function dropPostgres(url: string): Promise<void> {
+  const name = url.slice(url.lastIndexOf('/') + 1)
+  await asAdmin(await serverUrl(), (sql) => sql.unsafe(`drop database if exists ${name} with (force)`))
 }

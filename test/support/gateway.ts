@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer } from 'node:net'
 import { type Running, serve } from '../../src/main.ts'
+import { prepareDatabase } from './database.ts'
 
 export const ADMIN_KEY = 'test-admin-key-that-is-long-enough'
 
@@ -54,18 +55,18 @@ export async function startGateway(
   const configFile = join(folder, 'config.json')
   await writeFile(configFile, JSON.stringify({ mcpServers, ...more }))
   const port = await freePort()
+  const data = join(folder, 'data')
+  const database = await prepareDatabase(data)
   const running = await serve({
     PATH: process.env.PATH,
     HOME: process.env.HOME,
     PORT: String(port),
-    TOLLGATE_DATA: join(folder, 'data'),
+    TOLLGATE_DATA: data,
     TOLLGATE_CONFIG: configFile,
     TOLLGATE_ADMIN_KEY: ADMIN_KEY,
     TOLLGATE_SECRET: 'test-secret-that-is-long-enough-for-anyone',
     TOLLGATE_LOG: 'silent',
-    ...(process.env.TOLLGATE_TEST_DATABASE_URL === undefined
-      ? {}
-      : { DATABASE_URL: process.env.TOLLGATE_TEST_DATABASE_URL }),
+    ...database.env,
     ...env,
   })
   const { url } = running
@@ -145,6 +146,7 @@ export async function startGateway(
     },
     async close() {
       await running.close()
+      await database.close()
       await rm(folder, { recursive: true, force: true })
     },
   }

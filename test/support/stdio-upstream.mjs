@@ -11,11 +11,13 @@
  *   --silent            reads and never answers; --deaf: does not even read
  *   --exit-at-start N   leaves with code N at once; --start-ms N: answers nothing for N ms
  *   --tools N           N more tools (extra_0 …); --page N: pages of N tools
+ *   --definitions FILE  JSON text of the list of tools, sent as it stands; a tool not named below then answers with
+ *                       the text of its argument `result`, or says its arguments as they stood; the ledger keeps each line
  *
  * Tools: see TOOLS. `mute` never answers; `exit` leaves in mid-call; `answer_and_exit` answers first.
  */
 import { spawn } from 'node:child_process'
-import { appendFileSync, closeSync, fstatSync, readlinkSync } from 'node:fs'
+import { appendFileSync, closeSync, fstatSync, readFileSync, readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const argv = process.argv.slice(2)
@@ -252,6 +254,27 @@ async function respond({ id, method, params = {} }) {
   throw { code: -32601, message: `Method not found: ${method}` }
 }
 
+/** With --definitions: what must not be read and written again. True when the line is dealt with. */
+function hearExactly(line, message) {
+  if (!flag('definitions') || message.id === undefined) return false
+  const { id, method, params } = message
+  const modern = params?._meta?.[`${META}protocolVersion`] !== undefined && era !== 'legacy'
+  const complete = modern ? '"resultType":"complete",' : ''
+  const send = (result) =>
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{${complete}${result.trim().slice(1)}}\n`)
+  if (method === 'tools/list') {
+    const cached = modern ? '"ttlMs":0,"cacheScope":"private",' : ''
+    send(`{${cached}"tools":${readFileSync(option('definitions'), 'utf8')}}`)
+    return true
+  }
+  if (method !== 'tools/call' || params.name in TOOLS) return false
+  note('line', { tool: params.name, line })
+  const { result } = params.arguments ?? {}
+  if (typeof result === 'string') send(result)
+  else send(`{"content":[{"type":"text","text":${JSON.stringify(line)}}]}`)
+  return true
+}
+
 async function hear(line) {
   let message
   try {
@@ -260,6 +283,7 @@ async function hear(line) {
     note('unreadable', { line: line.slice(0, 200) })
     return
   }
+  if (hearExactly(line, message)) return
   if (flag('silent')) return note('ignored', { method: message.method })
   if (message.method === undefined) {
     asked.get(message.id)?.(message.result ?? { error: message.error })

@@ -3,10 +3,10 @@
  * did not run (a lost session), or when the upstream asked for input and the call goes on with it.
  * @module
  */
-import { join, members, parse } from '../../json.ts'
+import { join, members } from '../../json.ts'
 import type { Answer, Question, Running, UpstreamCall } from '../connector.ts'
 import { failed, failureOf, lostSession, metaMembers, readError, readResult, unreadable } from './answer.ts'
-import { type Asking, askPerson } from './elicit.ts'
+import { type Asking, askPerson, readInputs } from './elicit.ts'
 import { errorText, list, modernMeta, noticeText, requestText, resultText } from './envelope.ts'
 import { hold, idText, type Link, refuseRequest, release } from './link.ts'
 import { answers, type Message, methodOf, progressOf, readMessages } from './message.ts'
@@ -291,31 +291,4 @@ function callText(link: Link, id: number, call: UpstreamCall, more: string): str
   )
   const name = `"name":${JSON.stringify(call.tool.upstreamName)},"arguments":${call.argumentsText ?? '{}'}`
   return requestText(id, 'tools/call', list(name, call.extraText, more, meta === '' ? '' : `"_meta":{${meta}}`))
-}
-
-interface Inputs {
-  readonly questions: readonly Question[]
-  readonly stateText: string | undefined
-}
-
-/** What an `input_required` result asks; undefined when anything in it is no question to a person. */
-function readInputs(text: string): Inputs | undefined {
-  const result = members(text)?.get('result')
-  const spans = result && members(text, result.start)
-  if (spans === undefined) return undefined
-  const state = spans.get('requestState')
-  const requests = spans.get('inputRequests')
-  if (state === undefined && requests === undefined) return undefined
-  const asked = requests === undefined ? new Map() : members(text, requests.start)
-  if (asked === undefined) return undefined
-  const questions: Question[] = []
-  for (const [key, { start }] of asked) {
-    const request = members(text, start)
-    const method = request?.get('method')
-    const params = request?.get('params')
-    if (method === undefined || params === undefined) return undefined
-    if (parse(text.slice(method.start, method.end)) !== 'elicitation/create') return undefined
-    questions.push({ key, paramsText: text.slice(params.start, params.end) })
-  }
-  return { questions, stateText: state && text.slice(state.start, state.end) }
 }

@@ -44,6 +44,35 @@ export async function askPerson(
   return answers
 }
 
+/** What a modern upstream's `input_required` result holds. */
+export interface Inputs {
+  readonly questions: readonly Question[]
+  /** JSON text of `requestState`, to be given back as it is. */
+  readonly stateText: string | undefined
+}
+
+/** What an `input_required` result asks; undefined when anything in it is no question to a person. */
+export function readInputs(text: string): Inputs | undefined {
+  const result = members(text)?.get('result')
+  const spans = result && members(text, result.start)
+  if (spans === undefined) return undefined
+  const state = spans.get('requestState')
+  const requests = spans.get('inputRequests')
+  if (state === undefined && requests === undefined) return undefined
+  const asked = requests === undefined ? new Map() : members(text, requests.start)
+  if (asked === undefined) return undefined
+  const questions: Question[] = []
+  for (const [key, { start }] of asked) {
+    const request = members(text, start)
+    const method = request?.get('method')
+    const params = request?.get('params')
+    if (method === undefined || params === undefined) return undefined
+    if (parse(text.slice(method.start, method.end)) !== 'elicitation/create') return undefined
+    questions.push({ key, paramsText: text.slice(params.start, params.end) })
+  }
+  return { questions, stateText: state && text.slice(state.start, state.end) }
+}
+
 /** The question as the person sees it; undefined when it may not be asked. */
 function shownQuestion(text: string, call: UpstreamCall, { slug, hosts }: Asking): string | undefined {
   const spans = membersOr(text)

@@ -26,6 +26,8 @@ export interface DoorParts extends CallParts {
   readonly authenticate: (req: IncomingMessage) => Session | Promise<Session>
   /** Answers a request whose caller was refused (401 and a challenge, or 503). */
   readonly refuseCaller: (req: IncomingMessage, res: ServerResponse, problem: unknown) => void
+  /** Told of a message that was refused before it came to the gate, for the record. */
+  readonly refusedMessage: (session: Session, reason: string) => void
   readonly viewOf: (session: Session) => ToolView
   readonly withheldFor: (session: Session) => readonly Withheld[]
   readonly sessions: LegacySessions
@@ -71,6 +73,7 @@ export function createDoor(parts: DoorParts) {
           return reply.json(405, errorText('null', RPC.invalidRequest, 'Use POST.'), { allow: 'POST, GET, DELETE' })
       }
     } catch (problem) {
+      if (problem instanceof BadMessage && problem.status !== 200) parts.refusedMessage(session, problem.message)
       answerProblem(reply, problem)
     }
   }
