@@ -62,6 +62,7 @@ create table cards (
 );
 create unique index one_open_card on cards (session_id, fingerprint) where status in ('pending', 'approved', 'running');
 create index cards_by_call on cards (session_id, fingerprint, created_at);
+create index cards_by_time on cards (created_at, id);
 create index cards_by_brand on cards (brand, status, created_at);
 create index cards_by_expiry on cards (status, expires_at);
 

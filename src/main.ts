@@ -75,7 +75,7 @@ function bannerOf(config: Config, database: 'pglite' | 'postgres', port: number,
     `      -H 'Content-Type: application/json' -d '{"role":"person-chat","approval":{"channel":"inbox"}}'`,
     '',
     '  Point Claude Code at it:',
-    `    claude mcp add --transport http tollgate ${publicUrl}/mcp --header 'Authorization: Bearer \${GATEWAY_TOKEN}'`,
+    `    claude mcp add --transport http gateway ${publicUrl}/mcp --header 'Authorization: Bearer \${GATEWAY_TOKEN}'`,
     '',
   ].join('\n')
 }

@@ -102,7 +102,12 @@ function forPeople(issued: Issued): string[] {
     '',
     JSON.stringify(issued.configs.mcpJson, undefined, 2),
     '',
-    'Hermes (config.yaml) and Codex (config.toml): see --json.',
+    'Hermes, config.yaml:',
+    '',
+    issued.configs.hermes,
+    'Codex, config.toml:',
+    '',
+    issued.configs.codex,
     `Calls that wait for a person: ${issued.inbox}, or tollgate cards.`,
   ]
 }

@@ -110,7 +110,7 @@ export async function runCard(
     return (await parts.cards.refuse(card.id, { code })) && refusal
   }
   const attempt: Attempt = { id: attemptId, started: performance.now(), view }
-  const claimed = await parts.cards.claim(card.id, attemptId)
+  const claimed = await parts.cards.claim(card.id, attemptId, { subject: session.subject, view: view.hash })
   if (claimed === undefined) return undefined
   const answer = await send(parts.registry, {
     tool,

@@ -8,8 +8,8 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Idle, measureIdle } from './idle.ts'
-import { quantile, type Slice } from './load.ts'
-import { checkAnswers, measureAll, type Pace } from './measure.ts'
+import { drive, quantile, type Slice } from './load.ts'
+import { checkAnswers, measureAll, openLane, type Pace, SCENARIOS } from './measure.ts'
 import { type Figures, machine, report } from './report.ts'
 import { setStage, type Target } from './targets.ts'
 
@@ -23,11 +23,16 @@ const FULL: Pace = {
 }
 const QUICK: Pace = { rounds: 2, sliceMs: 300, leadMs: 100, firstWarmUpMs: 2_500, warmUpMs: 400, repeatMs: 3_000 }
 const IDLE_SESSIONS = 1_000
+const PROFILE_MS = 15_000
 /** Whatever hangs, the bench ends after this long. */
 const LONGEST_MS = 9 * 60_000
 
 const { values: options } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, json: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'string' },
+    profile: { type: 'string' },
+  },
 })
 if (process.platform !== 'linux') {
   console.error('The bench reads CPU and memory from /proc, so it runs on Linux only.')
@@ -41,7 +46,7 @@ const say = (line: string): void =>
       .toString()
       .padStart(3)} s] ${line}`,
   )
-const stage = await setStage()
+const stage = await setStage(options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`])
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void abandon(`stopped by ${signal}`))
 const limit = setTimeout(() => void abandon(`not done after ${LONGEST_MS / 60_000} minutes`), LONGEST_MS)
 
@@ -88,7 +93,17 @@ function failures({ rows }: Figures): string[] {
   )
 }
 
-try {
+/** Leaves a CPU profile of the gateway under calls, for Chrome's developer tools, and measures nothing. */
+async function profile(): Promise<void> {
+  const target = await stage.tollgate('PostgreSQL')
+  const { operations } = (await openLane(target, SCENARIOS[0]!))!
+  for (let i = 0; i < 3; i++) {
+    const { perSecond, cpuMicros, errors } = await drive(operations, PROFILE_MS / 3, target.accounts)
+    say(`${Math.round(perSecond)} calls a second, ${Math.round(cpuMicros)} µs of CPU each, ${errors.length} failed`)
+  }
+}
+
+async function measure(): Promise<void> {
   const figures = await run()
   console.log(report(figures))
   const failed = failures(figures)
@@ -98,6 +113,10 @@ try {
     const plain = { ...figures, rows: nested(figures.rows), idle: Object.fromEntries(figures.idle), failed }
     writeFileSync(options.json, `${JSON.stringify(plain, null, 1)}\n`)
   }
+}
+
+try {
+  await (options.profile === undefined ? measure() : profile())
 } catch (problem) {
   console.error(problem)
   process.exitCode = 1

@@ -88,7 +88,8 @@ export async function measureAll(
   return results
 }
 
-interface Lane {
+/** A target under one kind of load. */
+export interface Lane {
   readonly target: Target
   readonly operations: readonly Operation[]
   readonly slices: Slice[]
@@ -96,7 +97,7 @@ interface Lane {
 }
 
 /** Opens what a scenario drives; undefined where the target does not speak the era. */
-async function openLane(target: Target, { door: name, concurrency, does }: Scenario): Promise<Lane | undefined> {
+export async function openLane(target: Target, { door: name, concurrency, does }: Scenario): Promise<Lane | undefined> {
   const door = target.doors[name]
   if (door === undefined) return undefined
   if (does === 'open') {

@@ -18,8 +18,8 @@ export interface Program {
 }
 
 export interface Processes {
-  /** Starts a program of `programs/` and waits until it is ready; `given` are its parameters. */
-  run(program: string, given?: unknown, env?: NodeJS.ProcessEnv): Promise<Program>
+  /** Starts a program of `programs/` and waits until it is ready; `given` are its parameters, `nodeArguments` Node's. */
+  run(program: string, given?: unknown, env?: NodeJS.ProcessEnv, nodeArguments?: readonly string[]): Promise<Program>
   /** Stops all, those started last first, so that no gateway loses its database before it has ended. */
   stop(): Promise<void>
 }
@@ -29,10 +29,10 @@ const ANSWER_MS = 30_000
 const STOP_MS = 10_000
 
 /** Programs write what they have to say into files in `folder`. */
-export function createProcesses(folder: string, nodeArguments: readonly string[]): Processes {
+export function createProcesses(folder: string): Processes {
   const children: ChildProcess[] = []
   return {
-    async run(program, given = {}, env = {}) {
+    async run(program, given = {}, env = {}, nodeArguments = []) {
       const logFile = join(folder, `${program}-${children.length}.log`)
       const log = openSync(logFile, 'w')
       const child = fork(new URL(`programs/${program}.ts`, import.meta.url), [], {

@@ -38,12 +38,22 @@ export interface Stage {
 const ADMIN_KEY = 'bench-admin-key-that-is-long-enough'
 const SECRET = 'bench-secret-that-is-long-enough-for-anyone'
 
-/** Prepares the stage: a folder for all files, and the one upstream that stands behind every target. */
-export async function setStage(nodeArguments: readonly string[] = []): Promise<Stage> {
+/** The PostgreSQL server, and the public URL of the gateways on it. */
+interface Database {
+  readonly url: string
+  readonly pid: number
+  readonly publicUrl: string
+}
+
+/**
+ * Prepares the stage: a folder for all files, and the one upstream that stands behind every target.
+ * `gatewayArguments` are Node's, for the gateway's own processes.
+ */
+export async function setStage(gatewayArguments: readonly string[] = []): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'))
   // PostgreSQL may run as another user, who has to get through to its own folder.
   chmodSync(folder, 0o711)
-  const { run, stop } = createProcesses(folder, nodeArguments)
+  const { run, stop } = createProcesses(folder)
   const strike = async (): Promise<void> => {
     await stop()
     rmSync(folder, { recursive: true, force: true })
@@ -81,8 +91,8 @@ export async function setStage(nodeArguments: readonly string[] = []): Promise<S
     return { url: facts.url, pid, publicUrl: `http://127.0.0.1:${await freePort()}` }
   }
 
-  async function gateway(name: string, server: Database | undefined): Promise<Target> {
-    const port = await freePort()
+  /** Starts a gateway; one on PostgreSQL has its tokens from the process that listens on the public URL. */
+  async function gateway(name: string, port: number, server: Database | undefined): Promise<Target> {
     const at = `http://127.0.0.1:${port}`
     const publicUrl = server?.publicUrl ?? at
     const env = {
@@ -94,7 +104,7 @@ export async function setStage(nodeArguments: readonly string[] = []): Promise<S
       TOLLGATE_SECRET: SECRET,
       ...(server === undefined ? {} : { DATABASE_URL: server.url }),
     }
-    const program = await run('tollgate', {}, env)
+    const program = await run('tollgate', {}, env, gatewayArguments)
     const tokens = (count: number) => issue(publicUrl, count)
     const [token] = await tokens(1)
     const doors = {
@@ -115,8 +125,15 @@ export async function setStage(nodeArguments: readonly string[] = []): Promise<S
     floor: () => compared('floor', true),
     naive: () => compared('naive', false),
 
-    tollgate: async (kind) => gateway(`tollgate on ${kind}`, kind === 'PostgreSQL' ? await postgres() : undefined),
-    replica: async () => gateway('tollgate', await postgres()),
+    async tollgate(kind) {
+      if (kind === 'PGlite') return gateway('tollgate on PGlite', await freePort(), undefined)
+      database ??= postgres()
+      const server = await database
+      return gateway('tollgate on PostgreSQL', Number(new URL(server.publicUrl).port), server)
+    },
+    async replica() {
+      return gateway('tollgate', await freePort(), await database)
+    },
     strike,
   }
 }

@@ -23,7 +23,7 @@ export const requests: ReadonlyArray<[string, (token: string) => string | Buffer
     'length and chunked, length first',
     (token) =>
       rawRequest(
-        line,
+        LINE,
         common(token, `Content-Length: ${ECHO.length}`, 'Transfer-Encoding: chunked'),
         `0\r\n\r\n${smuggled(token)}`,
       ),
@@ -179,7 +179,7 @@ export const requests: ReadonlyArray<[string, (token: string) => string | Buffer
   ['a method in small letters', (token) => rawRequest('post /mcp HTTP/1.1', common(token), ECHO), [400, 405]],
   ['HTTP/0.9', () => 'GET /mcp\r\n\r\n', [400, 403]],
   ['HTTP/2.0 as a version', (token) => rawRequest('POST /mcp HTTP/2.0', common(token), ECHO), [200, 400, 505]],
-  ['the preface of HTTP/2', (token) => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400, 505]],
+  ['the preface of HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400, 505]],
   [
     'an upgrade to a WebSocket',
     (token) =>
@@ -205,7 +205,7 @@ export const requests: ReadonlyArray<[string, (token: string) => string | Buffer
       ),
     [0, 200, 400],
   ],
-  ['TLS', (token) => Buffer.from([0x16, 0x03, 0x01, 0x00, 0x05, 0x01, 0x00, 0x00, 0x01, 0x03, 0x0d, 0x0a]), [400]],
+  ['TLS', () => Buffer.from([0x16, 0x03, 0x01, 0x00, 0x05, 0x01, 0x00, 0x00, 0x01, 0x03, 0x0d, 0x0a]), [400]],
   ['an expectation nobody knows', (token) => rawRequest(LINE, common(token, 'Expect: 200-maybe'), ECHO), [200, 417]],
   [
     'a connection header that names Authorization',

@@ -33,7 +33,7 @@ export function compare(direct: Findings, gateway: Findings, baseline: Baseline)
   const rows = [...direct].map(([scenario, checks]): Row => {
     const through = gateway.get(scenario) ?? new Map<string, Check>()
     const lost = [...checks]
-      .filter(([id, check]) => check.verdict === 'SUCCESS' && through.get(id)?.verdict !== 'SUCCESS')
+      .filter(([id, check]) => check.verdict === 'SUCCESS' && !holds(through.get(id)))
       .map(([id]) => {
         const entry = [scenario, `${scenario}:${id}`].find((key) => baseline.has(key))
         if (entry !== undefined) used.add(entry)
@@ -48,6 +48,11 @@ export function compare(direct: Findings, gateway: Findings, baseline: Baseline)
     .filter(({ expected }) => expected === undefined)
     .map(({ check, why }) => `${check}\n      ${why}`)
   return { rows, unexpected, stale: [...baseline.keys()].filter((entry) => !used.has(entry)) }
+}
+
+/** INFO is the suite's word for a check that has nothing to say about this server. */
+function holds(check: Check | undefined): boolean {
+  return check?.verdict === 'SUCCESS' || check?.verdict === 'INFO'
 }
 
 /** How many checks passed and failed; a warning is a failure, what was skipped is neither. */

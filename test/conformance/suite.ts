@@ -28,7 +28,7 @@ export interface SuiteRun {
   readonly findings: Findings
   /** The suite's own verdict over what the revision requires: no unexpected failure, no stale baseline entry. */
   readonly accepted: boolean
-  /** The last lines of what it printed. */
+  /** The end of what it printed: its total, and what it did not expect. */
   readonly printed: string
 }
 
@@ -44,7 +44,7 @@ export async function runSuite(url: string, revision: Revision, baseline?: strin
     const { code, printed } = await run(args)
     const findings = await read(folder)
     if (findings.size === 0) throw new Error(`The conformance suite reported nothing.\n${printed}`)
-    return { findings, accepted: code === 0, printed: printed.split('\n').slice(-40).join('\n') }
+    return { findings, accepted: code === 0, printed: printed.slice(printed.lastIndexOf('\nTotal:') + 1) }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -4,7 +4,8 @@
  * @module
  */
 import { createHash } from 'node:crypto'
-import { canonicalText, check, join, members, parse } from '../../json.ts'
+import { canonicalText, check, join, members, parse, type Span } from '../../json.ts'
+import { isReservedMeta } from '../../policy/meta.ts'
 import { canonical } from '../../policy/names.ts'
 import type { RegisteredTool } from '../connector.ts'
 import type { Standing } from './access.ts'
@@ -105,13 +106,20 @@ function withType(schema: string, root: NonNullable<ReturnType<typeof members>>)
   return `{"type":"object"${rest === '' ? '' : `,${rest}`}}`
 }
 
-/** The members after `name` as they go out, the input schema in its place. */
+/** The members after `name` as they go out: the input schema in its place, `_meta` without keys no upstream may forge. */
 function withSchema(text: string, schema: string): string {
-  const spans = members(text) ?? new Map()
+  const spans = members(text) ?? new Map<string, Span>()
   let out = ''
   for (const [key, { start, end }] of spans) {
     if (key === 'name') continue
-    out += `,${JSON.stringify(key)}:${key === 'inputSchema' ? schema : text.slice(start, end)}`
+    const own = text.slice(start, end)
+    const value = key === 'inputSchema' ? schema : key === '_meta' ? passedMeta(own) : own
+    out += `,${JSON.stringify(key)}:${value}`
   }
   return spans.has('inputSchema') ? out : `${out},"inputSchema":${schema}`
+}
+
+function passedMeta(text: string): string {
+  const meta = members(text)
+  return meta !== undefined && [...meta.keys()].some(isReservedMeta) ? `{${join(text, meta, isReservedMeta)}}` : text
 }

@@ -2,7 +2,7 @@
  * `tools/call` at the MCP door: the caller's text in, the gate, and the outcome in the words of its era.
  * @module
  */
-import type { ElicitationModes, Question } from '../../connector/connector.ts'
+import type { ElicitationModes, Question, RegisteredTool } from '../../connector/connector.ts'
 import type { Asked, Gate, Passing } from '../../gate/gate.ts'
 import type { Outcome } from '../../gate/outcome.ts'
 import type { ToolView } from '../../gate/views.ts'
@@ -45,8 +45,12 @@ export interface ToolCall {
   readonly reply: Reply
 }
 
-/** Starts one call and sees to its answer. The returned call can be left. */
-export function callTool(parts: CallParts, call: ToolCall): Passing {
+/** Starts one call and sees to its answer. `check` may still refuse it by throwing. The returned call can be left. */
+export function callTool(
+  parts: CallParts,
+  call: ToolCall,
+  check: (tool: RegisteredTool, argumentsText: string | undefined) => void,
+): Passing {
   const { params, reply, era, idText } = call
   const name = params.value.name
   if (typeof name !== 'string') throw new BadMessage(200, RPC.invalidParams, '"name" must be a string.', idText)
@@ -54,6 +58,7 @@ export function callTool(parts: CallParts, call: ToolCall): Passing {
   const progress = createProgress(params, reply)
   const holding = createHold(parts, progress, reply)
   const tool = parts.lists.find(call.view, call.scope, name)
+  if (tool !== undefined) check(tool, argumentsText)
   const resumed = era === 'modern' ? resume(parts, call, name, argumentsText) : undefined
   const rounds = resumed ?? createRounds()
 

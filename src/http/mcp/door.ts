@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Withheld } from '../../connector/connector.ts'
+import { createMirror } from '../../connector/mcp/mirror.ts'
 import type { ToolView } from '../../gate/views.ts'
 import type { Bounds } from '../../json.ts'
 import type { Session } from '../../policy/words.ts'
@@ -13,7 +14,7 @@ import { type CallParts, callTool, type ToolCall } from './call.ts'
 import { BadMessage, isObject, type Message, type Params, readMessage } from './envelope.ts'
 import { instructionsFor } from './instructions.ts'
 import type { Era } from './lists.ts'
-import { checkModern, elicitationOf, isModern } from './modern.ts'
+import { checkMirrored, checkModern, elicitationOf, isModern } from './modern.ts'
 import { isServed, LEGACY_VERSIONS, META, MODERN_VERSION, RPC } from './protocol.ts'
 import { accepts, createReply, type Reply } from './reply.ts'
 import { answerText, errorText } from './say.ts'
@@ -48,6 +49,7 @@ interface Visit {
 /** Builds the handler of MCP requests. */
 export function createDoor(parts: DoorParts) {
   const inFlight = new Map<string, { cancel(reason: string): void }>()
+  const mirror = createMirror()
 
   return async function mcpDoor(req: IncomingMessage, res: ServerResponse, scope: Scope): Promise<void> {
     const takes = accepts(req.headers.accept)
@@ -235,7 +237,7 @@ export function createDoor(parts: DoorParts) {
   }
 
   function call(visit: Visit, era: Era, idText: string, params: Params, known: LegacySession | undefined): void {
-    const { session, scope, reply, res } = visit
+    const { session, scope, reply, req, res } = visit
     const elicitation =
       era === 'modern' ? elicitationOf(params.meta[META.clientCapabilities]) : (known?.elicitation ?? NO_ELICITATION)
     const view = parts.viewOf(session)
@@ -250,7 +252,9 @@ export function createDoor(parts: DoorParts) {
       mcpSessionId: known?.id,
       reply,
     }
-    const passing = callTool(parts, toolCall)
+    const passing = callTool(parts, toolCall, (tool, argumentsText) => {
+      if (era === 'modern') checkMirrored(req.headers, mirror(tool, argumentsText), idText)
+    })
     const key = flightKey(session, known, idText)
     if (era === 'legacy') inFlight.set(key, passing)
     res.on('close', () => {

@@ -34,6 +34,28 @@ export function checkModern(headers: IncomingHttpHeaders, method: string, params
   if (name !== undefined) mirror('Mcp-Name', headers['mcp-name'], name, idText)
 }
 
+/**
+ * Checks the arguments that a tool wants repeated in headers (`x-mcp-header`, SEP-2243). `expected` is names and values
+ * in turn; a header for an argument that was not given says something else than the body too.
+ */
+export function checkMirrored(headers: IncomingHttpHeaders, expected: readonly string[], idText: string): void {
+  const named = new Set<string>()
+  for (let i = 0; i + 1 < expected.length; i += 2) {
+    const name = expected[i] as string
+    named.add(name)
+    mirror(name, headers[name], decodeHeader(expected[i + 1] as string) ?? '', idText)
+  }
+  for (const name in headers) {
+    if (!name.startsWith('mcp-param-') || named.has(name)) continue
+    throw new BadMessage(
+      400,
+      RPC.headerMismatch,
+      `The header ${name.slice(0, 64)} mirrors no argument of this call.`,
+      idText,
+    )
+  }
+}
+
 /** The member that `Mcp-Name` mirrors, by method. */
 function nameOf(method: string, params: Params): string | undefined {
   const member = method === 'resources/read' ? 'uri' : method.startsWith('tasks/') ? 'taskId' : 'name'
