@@ -150,6 +150,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     firstByteMs: 2_000,
     progressMs: 10_000,
   })
+  const closing = new AbortController()
   const api = createApi({
     isAdmin: createAdmin(config.adminKey.value),
     db,
@@ -171,6 +172,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     metrics: metrics.registry,
     log,
     now: Date.now,
+    closing: closing.signal,
   })
   const server = createHttpServer({
     edge: edgeRules(config),
@@ -211,6 +213,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
       })),
     async close() {
       streams.close()
+      closing.abort()
       await closeServer(server)
       await stopRunner()
       await registry.close()

@@ -103,6 +103,7 @@ export async function createWorld(parts: Partial<ApiParts> = {}, cardTimeoutMs =
     authorizationServers: [],
     now,
     log: quiet,
+    closing: new AbortController().signal,
     ...parts,
   })
 

@@ -68,6 +68,9 @@ export async function startGateway(
     TOLLGATE_LOG: 'silent',
     ...database.env,
     ...env,
+  }).catch(async (problem: unknown) => {
+    await rm(folder, { recursive: true, force: true })
+    throw problem
   })
   const { url } = running
   const mcpUrl = `${url}/mcp`

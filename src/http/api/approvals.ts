@@ -65,9 +65,9 @@ const denyRoute = createRoute({
 
 /** Adds the routes. */
 export function addApprovals(app: OpenAPIHono, parts: ApiParts): void {
-  const { cards } = parts
+  const { cards, closing } = parts
 
-  app.openapi(eventsRoute, (c) => cardEvents(c, cards, c.req.valid('query').brand))
+  app.openapi(eventsRoute, (c) => cardEvents(c, cards, c.req.valid('query').brand, closing))
 
   app.openapi(listRoute, async (c) => {
     try {

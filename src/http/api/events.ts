@@ -26,13 +26,18 @@ const NAMES: Partial<Record<CardStatus, 'created' | 'decided' | 'finished'>> = {
  * The stream of one reader: every move on any replica. It ends when moves may have been missed (the database's
  * notices broke off), since a reader that believes it saw all must list again.
  */
-export function cardEvents(c: Context, cards: Cards, brand: string | undefined): Response {
+export function cardEvents(c: Context, cards: Cards, brand: string | undefined, closing: AbortSignal): Response {
   c.header('Cache-Control', 'no-store')
   c.header('X-Accel-Buffering', 'no')
-  return streamSSE(c, (stream) => follow(stream, cards, brand))
+  return streamSSE(c, (stream) => follow(stream, cards, brand, closing))
 }
 
-async function follow(stream: SSEStreamingApi, cards: Cards, brand: string | undefined): Promise<void> {
+async function follow(
+  stream: SSEStreamingApi,
+  cards: Cards,
+  brand: string | undefined,
+  closing: AbortSignal,
+): Promise<void> {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
   let waiting = 0
   let last: Promise<unknown> = stream.write(': listening\n\n')
@@ -57,10 +62,13 @@ async function follow(stream: SSEStreamingApi, cards: Cards, brand: string | und
   })
   const beat = setInterval(() => then(() => stream.write(': still here\n\n')), KEEP_ALIVE_MS)
   stream.onAbort(end)
+  const onClosing = () => end()
+  closing.addEventListener('abort', onClosing)
   try {
     await ended
   } finally {
     clearInterval(beat)
+    closing.removeEventListener('abort', onClosing)
     stop()
   }
 }

@@ -41,4 +41,6 @@ export interface ApiParts {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   readonly log: { error(facts: object, message: string): void }
+  /** Aborted when the gateway stops, so that open event streams end. */
+  readonly closing: AbortSignal
 }

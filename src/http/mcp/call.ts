@@ -11,7 +11,7 @@ import type { Session } from '../../policy/words.ts'
 import { BadMessage, isObject, memberText, type Params, passedMeta } from './envelope.ts'
 import type { Era, Lists } from './lists.ts'
 import { RPC } from './protocol.ts'
-import type { Asking, Questions } from './questions.ts'
+import type { Answers, Asking, Questions } from './questions.ts'
 import type { Reply } from './reply.ts'
 import type { Scope } from './scope.ts'
 import { answerText, errorText, inputRequired, outcomeText } from './say.ts'
@@ -60,7 +60,7 @@ export function callTool(
   const tool = parts.lists.find(call.view, call.scope, name)
   if (tool !== undefined) check(tool, argumentsText)
   const resumed = era === 'modern' ? resume(parts, call, name, argumentsText) : undefined
-  const rounds = resumed ?? createRounds()
+  const rounds = resumed ?? createRounds(era === 'modern' ? answersOf(params) : new Map())
 
   const asked: Asked = {
     session: call.session,
@@ -93,6 +93,7 @@ export function callTool(
           binding: bindingOf(call.session, name, argumentsText),
           answer: next.answer,
           next: rounds.next,
+          ask: rounds.ask,
           passing,
         })
         reply.end(answerText(idText, inputRequired(parts.serverInfoText, next.questions, state)))
@@ -163,13 +164,20 @@ function createHold(parts: CallParts, progress: { say: (progress: number, messag
   }
 }
 
-/** The rounds of one modern call: questions, answers, questions, …, outcome. */
-function createRounds() {
+/**
+ * The rounds of one modern call: questions, answers, questions, …, outcome. `early` answers, which came with the call
+ * itself, serve the first round if they answer all of it.
+ */
+function createRounds(early: Answers) {
+  let unused = early
   let arrived: ((asking: Asking) => void) | undefined
   const queue: Asking[] = []
   return {
     passing: undefined as Passing | undefined,
-    ask(questions: readonly Question[]): Promise<ReadonlyMap<string, string>> {
+    ask(questions: readonly Question[]): Promise<Answers> {
+      const given = unused
+      unused = new Map()
+      if (questions.every(({ key }) => given.has(key))) return Promise.resolve(given)
       return new Promise((answer) => {
         const asking: Asking = { kind: 'asking', questions, answer }
         if (arrived === undefined) queue.push(asking)
@@ -200,10 +208,15 @@ function resume(parts: CallParts, call: ToolCall, name: string, argumentsText: s
     const sentence = 'This "requestState" belongs to no call that waits for you. Call again without it.'
     throw new BadMessage(200, RPC.invalidParams, sentence, call.idText)
   }
-  const answers = memberText(call.params, 'inputResponses') ?? '{}'
-  const spans = members(answers) ?? new Map<string, Span>()
-  kept.answer(new Map([...spans].map(([key, { start, end }]) => [key, answers.slice(start, end)])))
-  return { passing: kept.passing, next: kept.next, ask: createRounds().ask }
+  kept.answer(answersOf(call.params))
+  return { passing: kept.passing, next: kept.next, ask: kept.ask }
+}
+
+/** `inputResponses`, by key, as JSON texts. */
+function answersOf(params: Params): Answers {
+  const text = memberText(params, 'inputResponses') ?? '{}'
+  const spans = members(text) ?? new Map<string, Span>()
+  return new Map([...spans].map(([key, { start, end }]) => [key, text.slice(start, end)]))
 }
 
 /** A request state is good for this session, tool and arguments only. */

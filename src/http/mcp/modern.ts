@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ElicitationModes } from '../../connector/connector.ts'
 import { BadMessage, isObject, type Params } from './envelope.ts'
-import { LEGACY_VERSIONS, META, MODERN_VERSION, RPC } from './protocol.ts'
+import { META, MODERN_VERSION, RPC } from './protocol.ts'
 
 /** Whether a message belongs to the modern era: it says so in `_meta`, or in the header of anything but `initialize`. */
 export function isModern(headers: IncomingHttpHeaders, method: string | undefined, params: Params): boolean {
@@ -23,7 +23,7 @@ export function checkModern(headers: IncomingHttpHeaders, method: string, params
   }
   mirror('MCP-Protocol-Version', headers['mcp-protocol-version'], version, idText)
   if (version !== MODERN_VERSION) {
-    const data = JSON.stringify({ supported: [MODERN_VERSION, ...LEGACY_VERSIONS], requested: version })
+    const data = JSON.stringify({ supported: [MODERN_VERSION], requested: version })
     throw new BadMessage(400, RPC.unsupportedVersion, `Protocol version ${version} is not served here.`, idText, data)
   }
   if (!isObject(capabilities)) {
@@ -36,32 +36,19 @@ export function checkModern(headers: IncomingHttpHeaders, method: string, params
 
 /**
  * Checks the arguments that a tool wants repeated in headers (`x-mcp-header`, SEP-2243). `expected` is names and values
- * in turn; a header for an argument that was not given says something else than the body too.
+ * in turn.
  */
 export function checkMirrored(headers: IncomingHttpHeaders, expected: readonly string[], idText: string): void {
-  const named = new Set<string>()
   for (let i = 0; i + 1 < expected.length; i += 2) {
     const name = expected[i] as string
-    named.add(name)
     mirror(name, headers[name], decodeHeader(expected[i + 1] as string) ?? '', idText)
-  }
-  for (const name in headers) {
-    if (!name.startsWith('mcp-param-') || named.has(name)) continue
-    throw new BadMessage(
-      400,
-      RPC.headerMismatch,
-      `The header ${name.slice(0, 64)} mirrors no argument of this call.`,
-      idText,
-    )
   }
 }
 
-/** The member that `Mcp-Name` mirrors, by method. */
+/** What `Mcp-Name` mirrors, for the methods that are served. */
 function nameOf(method: string, params: Params): string | undefined {
-  const member = method === 'resources/read' ? 'uri' : method.startsWith('tasks/') ? 'taskId' : 'name'
-  const named = method === 'tools/call' || method === 'prompts/get' || method === 'resources/read'
-  const value = params.value[member]
-  return (named || method.startsWith('tasks/')) && typeof value === 'string' ? value : undefined
+  const { name } = params.value
+  return method === 'tools/call' && typeof name === 'string' ? name : undefined
 }
 
 function mirror(name: string, header: string | string[] | undefined, body: string, idText: string): void {
@@ -73,11 +60,13 @@ function mirror(name: string, header: string | string[] | undefined, body: strin
 
 /** A header value outside printable ASCII travels as `=?base64?…?=` of its UTF-8 (MCP 2026-07-28, transports). */
 function decodeHeader(value: string): string | undefined {
-  const coded = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(value)
-  if (coded === null) return value.trim()
-  const bytes = Buffer.from(coded[1] ?? '', 'base64')
-  return bytes.toString('base64') === coded[1] ? bytes.toString('utf8') : undefined
+  if (!value.startsWith(CODED) || !value.endsWith('?=')) return value.trim()
+  const coded = value.slice(CODED.length, -2)
+  const bytes = Buffer.from(coded, 'base64')
+  return bytes.toString('base64') === coded ? bytes.toString('utf8') : undefined
 }
+
+const CODED = '=?base64?'
 
 /** Which ways of asking a person a set of client capabilities declares. An empty `elicitation` is form mode. */
 export function elicitationOf(capabilities: unknown): ElicitationModes {

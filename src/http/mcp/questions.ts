@@ -10,7 +10,8 @@ import type { Passing } from '../../gate/gate.ts'
 import type { Outcome } from '../../gate/outcome.ts'
 import type { Session } from '../../policy/words.ts'
 
-type Answers = ReadonlyMap<string, string>
+/** Answers by key, each the JSON text of an ElicitResult. */
+export type Answers = ReadonlyMap<string, string>
 
 /** A modern call that waits for its client to come back with answers. */
 export interface Suspended {
@@ -18,6 +19,7 @@ export interface Suspended {
   readonly answer: (answers: Answers) => void
   /** What the call comes to, or its next questions. */
   readonly next: () => Promise<Asking | Outcome>
+  readonly ask: (questions: readonly Question[]) => Promise<Answers>
   readonly passing: Passing
 }
 
