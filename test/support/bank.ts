@@ -7,7 +7,7 @@ import { mkdtempSync, existsSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { elements, members } from '../../src/json.ts'
-import { type Era, type Gateway, headerText, postBytes, type RpcAnswer } from './gateway.ts'
+import { type Era, type Gateway, headerText, HELLO, postBytes, type RpcAnswer } from './gateway.ts'
 import { type Behaviour, startUpstream, type Upstream } from './upstream.ts'
 
 /** Legacy HTTP without and with sessions, modern HTTP, and standard input and output in either era. */
@@ -156,4 +156,68 @@ export async function listTexts(
 
 function elementsOf(array: string): string[] {
   return (elements(array) ?? []).map(({ start, end }) => array.slice(start, end))
+}
+
+/** An open stream of notices, with all that came. */
+export interface Notices {
+  readonly heard: any[]
+  readonly status: number
+  close(): void
+}
+
+/** Opens a client's stream of notices: a session and a GET in the legacy era, `subscriptions/listen` in the modern one. */
+export async function openNotices(gateway: Gateway, era: Era, token: string, wants = true): Promise<Notices> {
+  const abort = new AbortController()
+  const heard: any[] = []
+  const response = await (era === 'modern' ? subscribe(gateway, token, wants, abort.signal) : listen(gateway, token, abort.signal))
+  void readEvents(response, (message) => heard.push(message)).catch(() => {})
+  return { heard, status: response.status, close: () => abort.abort() }
+}
+
+/** Tells of each JSON-RPC message of an event stream as it comes; resolves at its end. */
+export async function readEvents(response: Response, onMessage: (message: any) => void): Promise<void> {
+  let held = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) {
+    held += decoder.decode(chunk, { stream: true })
+    const blocks = held.split('\n\n')
+    held = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const data = block.split('\n').find((line) => line.startsWith('data: '))
+      if (data !== undefined) onMessage(JSON.parse(data.slice(6)))
+    }
+  }
+}
+
+async function listen(gateway: Gateway, token: string, signal: AbortSignal): Promise<Response> {
+  const opened = await gateway.rpc(token, 'initialize', HELLO)
+  const headers = {
+    authorization: `Bearer ${token}`,
+    accept: 'text/event-stream',
+    'mcp-session-id': opened.headers.get('mcp-session-id') ?? '',
+    'mcp-protocol-version': HELLO.protocolVersion,
+  }
+  return fetch(gateway.mcpUrl, { headers, signal })
+}
+
+function subscribe(gateway: Gateway, token: string, wants: boolean, signal: AbortSignal): Promise<Response> {
+  const params = {
+    notifications: wants ? { toolsListChanged: true } : {},
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  }
+  return fetch(gateway.mcpUrl, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'subscriptions/listen',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 'sub', method: 'subscriptions/listen', params }),
+    signal,
+  })
 }

@@ -34,6 +34,8 @@ const server = new EmbeddedPostgres({
   onError: () => {},
 })
 
+const ready = server.initialise().then(() => server.start())
+
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const probe = net.createServer().listen(0, '127.0.0.1', () => {
@@ -77,6 +79,8 @@ async function kill(): Promise<void> {
 }
 
 async function end(): Promise<void> {
+  // Cut short, initdb would go on alone and leave its files.
+  await ready.catch(() => {})
   await kill().catch(() => {})
   rmSync(home, { recursive: true, force: true, maxRetries: 5 })
   process.exit(0)
@@ -89,6 +93,8 @@ const commands: Record<string, () => unknown> = {
   kill,
 }
 
+// Whoever would read the answers may be gone; ending the server must not end with that.
+process.stdout.on('error', () => {})
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => void end())
 const lines = readline.createInterface({ input: process.stdin })
 lines.on('close', () => void end())
@@ -101,8 +107,7 @@ lines.on('line', async (command) => {
   }
 })
 try {
-  await server.initialise()
-  await server.start()
+  await ready
   process.stdout.write(`${JSON.stringify({ url: `postgres://tollgate:${password}@127.0.0.1:${port}` })}\n`)
 } catch (error) {
   process.stdout.write(`${JSON.stringify({ error: String(error) })}\n`)
