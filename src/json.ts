@@ -178,7 +178,7 @@ export function elements(text: string, at = 0): Span[] | undefined {
 }
 
 /** The members of an object text, but for those `drop` names, joined again as JSON text without braces. */
-export function join(text: string, spans: Map<string, Span>, drop: (key: string) => boolean): string {
+export function join(text: string, spans: ReadonlyMap<string, Span>, drop: (key: string) => boolean): string {
   let out = ''
   for (const [key, { start, end }] of spans) {
     if (drop(key)) continue

@@ -97,8 +97,9 @@ export function createConnection(
   }
   const drop = () => {
     lost = true
-    socket?.destroy()
-    sql.end({ timeout: 0 }).catch(() => {})
+    const last = socket
+    // First postgres.js's own end, which may still write: over TLS, a socket destroyed under it ends the process.
+    sql.end({ timeout: 0 }).finally(() => last?.on('error', () => {}).destroy())
   }
   const ask: Ask = async (text, parameters, shape) => {
     // postgres.js would connect anew, and the rest of a transaction would run outside of it.

@@ -66,6 +66,7 @@ export function reaches(session: Session, connector: string): boolean {
   const named = (pattern: string): boolean => split(pattern)?.connector === connector
   const byRole =
     role.holds.some(named) ||
+    (grant.skills.length > 0 && role.withSkills?.some(named) === true) ||
     role.connectors === 'every' ||
     (role.connectors === 'granted' && grant.connectors.includes(connector))
   const byRoute = route.keeps === 'everything' || route.connectors === true || route.keeps.some(named)

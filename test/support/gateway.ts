@@ -65,7 +65,7 @@ export async function startGateway(
     TOLLGATE_CONFIG: configFile,
     TOLLGATE_ADMIN_KEY: ADMIN_KEY,
     TOLLGATE_SECRET: 'test-secret-that-is-long-enough-for-anyone',
-    TOLLGATE_LOG: 'silent',
+    TOLLGATE_LOG: process.env.TOLLGATE_TEST_LOG ?? 'silent',
     ...database.env,
     ...env,
   }).catch(async (problem: unknown) => {

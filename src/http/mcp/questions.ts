@@ -6,27 +6,15 @@
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Question } from '../../connector/connector.ts'
-import type { Passing } from '../../gate/gate.ts'
-import type { Outcome } from '../../gate/outcome.ts'
 import type { Session } from '../../policy/words.ts'
-
-/** Answers by key, each the JSON text of an ElicitResult. */
-export type Answers = ReadonlyMap<string, string>
+import type { Answers, Rounds } from './rounds.ts'
 
 /** A modern call that waits for its client to come back with answers. */
 export interface Suspended {
+  /** What its state is good for. */
   readonly binding: string
   readonly answer: (answers: Answers) => void
-  /** What the call comes to, or its next questions. */
-  readonly next: () => Promise<Asking | Outcome>
-  readonly ask: (questions: readonly Question[]) => Promise<Answers>
-  readonly passing: Passing
-}
-
-export interface Asking {
-  readonly kind: 'asking'
-  readonly questions: readonly Question[]
-  readonly answer: (answers: Answers) => void
+  readonly rounds: Rounds
 }
 
 export interface Questions {

@@ -5,6 +5,8 @@
 import type { ServerResponse } from 'node:http'
 
 export interface Reply {
+  /** Whether the client takes messages before the answer. */
+  readonly streams: boolean
   /** One JSON message with this HTTP status, and the end. */
   json(status: number, text: string, headers?: Record<string, string>): void
   /** No body. */
@@ -63,6 +65,7 @@ export function createReply(res: ServerResponse, takes: { json: boolean; stream:
   }
 
   return {
+    streams: takes.stream,
     json(status, text, headers) {
       if (res.headersSent || res.destroyed) return
       const body = Buffer.from(text)

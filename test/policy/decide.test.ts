@@ -1,0 +1,129 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Call, decide, type Facts } from '../../src/policy/decide.ts'
+import { CODES, type Tool } from '../../src/policy/words.ts'
+
+const tool = (more: Partial<Tool> = {}): Tool => ({
+  name: 'mcp__files__read_file',
+  connector: 'files',
+  access: 'read',
+  ask: false,
+  grantable: false,
+  ...more,
+})
+const held = { held: true, reasons: [{ rule: 'role-holds', because: 'The role lists it.' }] } as const
+const facts = (more: Partial<Facts> = {}): Facts => ({
+  sessionLive: true,
+  holding: held,
+  approvalsOn: true,
+  channel: 'inbox',
+  approvedFingerprint: undefined,
+  ...more,
+})
+const of = (what: Partial<Tool>, more: Partial<Facts> = {}) =>
+  decide({ tool: tool(what), fingerprint: 'f1' }, facts(more))
+
+describe('one decision', () => {
+  const cases: Record<string, [Partial<Tool>, Partial<Facts>, string, string?]> = {
+    'a read inside the view runs': [{}, {}, 'allow', 'role-holds'],
+    'a read needs no one to ask': [{}, { channel: 'none' }, 'allow'],
+    'a write asks': [{ access: 'write' }, {}, 'ask', 'write-asks'],
+    'a spend asks': [{ access: 'spend' }, {}, 'ask', 'spend-asks'],
+    'a read that the operator wants asked asks': [{ ask: true }, {}, 'ask', 'tool-asks'],
+    'a write with no one to ask is refused before anything leaves': [
+      { access: 'write' },
+      { channel: 'none' },
+      'approval_required',
+      'no-channel',
+    ],
+    'a write is refused where approvals are switched off, and does not run unasked': [
+      { access: 'write' },
+      { approvalsOn: false },
+      'approval_required',
+    ],
+    'an approval of this call lets it run': [{ access: 'write' }, { approvedFingerprint: 'f1' }, 'allow', 'approved'],
+    'an approval of another call does not': [{ access: 'write' }, { approvedFingerprint: 'f2' }, 'ask'],
+    'an approval does not get round a missing channel': [
+      { access: 'write' },
+      { approvedFingerprint: 'f1', channel: 'none' },
+      'approval_required',
+    ],
+    'an approval does not get round the view': [
+      { access: 'write' },
+      { approvedFingerprint: 'f1', holding: { held: false, reasons: [] } },
+      'unknown_tool',
+    ],
+    'an approval does not get round a revoked session': [
+      { access: 'write' },
+      { approvedFingerprint: 'f1', sessionLive: false },
+      'session_revoked',
+    ],
+    'a tool outside the view is unknown': [{}, { holding: { held: false, reasons: [] } }, 'unknown_tool'],
+    'a dead session is told so before anything else': [
+      {},
+      { sessionLive: false, holding: { held: false, reasons: [] } },
+      'session_revoked',
+    ],
+    'an access word nobody knows is refused': [{ access: 'admin' as never }, {}, 'unknown_tool', 'access'],
+    'a channel nobody knows is no channel': [{ access: 'write' }, { channel: 'pager' as never }, 'approval_required'],
+    'a fact that is missing refuses': [{}, { sessionLive: undefined as never }, 'session_revoked'],
+  }
+  test.each(Object.entries(cases))('%s', (_name, [what, more, wanted, rule]) => {
+    const decision = of(what, more)
+    expect(decision.effect === 'deny' ? decision.code : decision.effect).toBe(wanted)
+    if (rule !== undefined) expect(decision.reasons.map((reason) => reason.rule)).toContain(rule)
+  })
+})
+
+describe('any decision', () => {
+  const anyTool = fc.record({
+    name: fc.constantFrom('mcp__files__read_file', 'mcp__files__write_file'),
+    connector: fc.constant('files'),
+    access: fc.constantFrom('read', 'write', 'spend', 'READ', '', 'destroy') as fc.Arbitrary<Tool['access']>,
+    ask: fc.boolean(),
+    grantable: fc.boolean(),
+  })
+  const anyFacts: fc.Arbitrary<Facts> = fc.record({
+    sessionLive: fc.constantFrom(true, false, undefined as never, 'yes' as never),
+    holding: fc.constantFrom(held, { held: false, reasons: [] } as const, { held: 1, reasons: [] } as never),
+    approvalsOn: fc.constantFrom(true, false, undefined as never),
+    channel: fc.constantFrom('inbox', 'none', '' as never),
+    approvedFingerprint: fc.constantFrom(undefined, 'f1', 'f2', ''),
+  })
+
+  /** The rules again, written from the design without looking at the code. */
+  function oracle({ tool: { access, ask }, fingerprint }: Call, given: Facts): string {
+    const alive = given.sessionLive === true
+    const inView = given.holding.held === true
+    const known = access === 'read' || access === 'write' || access === 'spend'
+    const gated = ask || access === 'write' || access === 'spend'
+    const reachable = given.approvalsOn === true && given.channel === 'inbox'
+    if (!alive) return 'session_revoked'
+    if (!inView) return 'unknown_tool'
+    if (gated && !reachable) return 'approval_required'
+    if (gated && given.approvedFingerprint !== fingerprint) return 'ask'
+    return known || gated ? 'allow' : 'unknown_tool'
+  }
+
+  test('agrees with a second reading of the rules, in 10,000 cases', () => {
+    fc.assert(
+      fc.property(anyTool, anyFacts, fc.constantFrom('f1', 'f2'), (what, given, fingerprint) => {
+        const decision = decide({ tool: what, fingerprint }, given)
+        expect(decision.effect === 'deny' ? decision.code : decision.effect).toBe(
+          oracle({ tool: what, fingerprint }, given),
+        )
+      }),
+      { numRuns: 10_000 },
+    )
+  })
+
+  test('always has a reason or a refusal from the closed list', () => {
+    fc.assert(
+      fc.property(anyTool, anyFacts, (what, given) => {
+        const decision = decide({ tool: what, fingerprint: 'f1' }, given)
+        if (decision.effect === 'deny') expect(CODES).toContain(decision.code)
+        else expect(decision.reasons.length).toBeGreaterThan(0)
+      }),
+    )
+  })
+})
