@@ -183,6 +183,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
 
   /** What of the session's reach is away right now. */
   function withheldFor(session: Session) {
+    if (registry.withheld(session.brand).length === 0) return []
     const connectors = registry.connectors(session.brand)
     return connectors.filter(({ slug }) => reaches(session, slug)).flatMap((connector) => connector.withheld())
   }

@@ -204,8 +204,11 @@ const isRaw = (value: object): boolean => (JSON as unknown as { isRawJSON(value:
  * Two texts that differ in key order or blanks only have the same canonical form; 1 and 1.0 do not.
  */
 export function canonicalText(text: string): string {
-  return sorted(parseExact(text))
+  return sorted(INEXACT.test(text) ? parseExact(text) : parse(text))
 }
+
+/** Text that may hold a number a double changes: 16 digits, a fraction, an exponent, a minus zero. Strings may match too. */
+const INEXACT = /(?:^|[:[,])\s*(?:-0|-?\d+[.eE]|-?\d{16})/
 
 function sorted(value: unknown): string {
   if (value === null || typeof value !== 'object' || isRaw(value)) return JSON.stringify(value)

@@ -2,7 +2,7 @@
  * The facts of one call as of now, for the pure decision, and what an approval is bound to.
  * @module
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { RegisteredTool } from '../connector/connector.ts'
 import { canonicalText } from '../json.ts'
 import type { Facts } from '../policy/decide.ts'
@@ -44,10 +44,6 @@ export function isDead(parts: FactParts, session: Session): boolean {
 
 /** SHA-256 (hex) over the canonical name and canonical arguments: what an approval is bound to. */
 export function fingerprint(tool: RegisteredTool, argumentsText: string | undefined, extraText: string): string {
-  const hash = createHash('sha256')
-    .update(tool.name)
-    .update('\n')
-    .update(canonicalText(argumentsText ?? '{}'))
-  if (extraText !== '') hash.update('\n').update(canonicalText(`{${extraText}}`))
-  return hash.digest('hex')
+  const extra = extraText === '' ? '' : `\n${canonicalText(`{${extraText}}`)}`
+  return hash('sha256', `${tool.name}\n${canonicalText(argumentsText ?? '{}')}${extra}`, 'hex')
 }

@@ -65,8 +65,7 @@ export class BodyRefused extends Error {
 /** Reads a body up to `limit` bytes; rejects with BodyRefused beyond it, and stops reading. */
 export function readBody(req: IncomingMessage, limit: number): Promise<Buffer> {
   const declared = Number(req.headers['content-length'] ?? 0)
-  const tooLarge = new BodyRefused(413, `The body is larger than ${limit} bytes.`)
-  if (!(declared <= limit)) return Promise.reject(tooLarge)
+  if (!(declared <= limit)) return Promise.reject(tooLarge(limit))
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = []
     let size = 0
@@ -75,13 +74,17 @@ export function readBody(req: IncomingMessage, limit: number): Promise<Buffer> {
       if (size > limit) {
         req.pause()
         req.removeAllListeners('data')
-        reject(tooLarge)
+        reject(tooLarge(limit))
         return
       }
       parts.push(part)
     })
     req.on('end', () => resolve(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)))
     req.on('error', reject)
-    req.on('close', () => reject(new BodyRefused(400, 'The connection closed before the whole body came.')))
+    req.on('close', () => {
+      if (!req.complete) reject(new BodyRefused(400, 'The connection closed before the whole body came.'))
+    })
   })
 }
+
+const tooLarge = (limit: number): BodyRefused => new BodyRefused(413, `The body is larger than ${limit} bytes.`)

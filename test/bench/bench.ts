@@ -50,7 +50,9 @@ const stage = await setStage(options.profile === undefined ? [] : ['--cpu-prof',
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void abandon(`stopped by ${signal}`))
 const limit = setTimeout(() => void abandon(`not done after ${LONGEST_MS / 60_000} minutes`), LONGEST_MS)
 
+let abandoned = false
 async function abandon(why: string): Promise<never> {
+  abandoned = true
   console.error(`The bench was ${why}; it stops what it started.`)
   await stage.strike()
   process.exit(1)
@@ -118,7 +120,8 @@ async function measure(): Promise<void> {
 try {
   await (options.profile === undefined ? measure() : profile())
 } catch (problem) {
-  console.error(problem)
+  // Whatever was under way fails when its processes are stopped.
+  if (!abandoned) console.error(problem)
   process.exitCode = 1
 } finally {
   clearTimeout(limit)

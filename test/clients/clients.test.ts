@@ -61,7 +61,7 @@ describe.each([sdkV1, sdkV2Legacy, sdkV2Auto])('$name', (kind) => {
     const person = await connect(await personToken())
     expect((await person.list()).map(({ name }) => name)).toEqual(LISTED)
     expect(person.instructions()).toContain('box__echo')
-    const nobody = await connect(await gateway.token({ role: 'read-only' }))
+    const nobody = await connect(await gateway.token({ role: 'specialist', tools: ['Read'] }))
     expect(await nobody.list()).toEqual([])
   })
 
@@ -85,7 +85,7 @@ describe.each([sdkV1, sdkV2Legacy, sdkV2Auto])('$name', (kind) => {
   })
 
   test('is refused a name that is not listed, in the words for a tool that does not exist', async () => {
-    const client = await connect(await gateway.token({ role: 'read-only' }))
+    const client = await connect(await gateway.token({ role: 'specialist', tools: ['Read'] }))
     const before = upstream.of('tools/call').length
     await expect(client.call('box__echo')).rejects.toThrow(/Unknown tool: box__echo/)
     await expect(client.call('box__nosuch')).rejects.toThrow(/Unknown tool: box__nosuch/)
@@ -238,7 +238,7 @@ describe.each(['legacy', 'auto', 'modern'] as const)('the MCP Inspector, --proto
     const [list, call, refused] = await Promise.all([
       run(token, '--method', 'tools/list', '--strict'),
       run(token, ...calling('box__echo', { text: 'hi' })),
-      run(await gateway.token({ role: 'read-only' }), ...calling('box__echo', {})),
+      run(await gateway.token({ role: 'specialist', tools: ['Read'] }), ...calling('box__echo', {})),
     ])
     expect(list).toMatchObject({ code: 0 })
     expect(JSON.parse(list.out).result.tools.map(({ name }: { name: string }) => name)).toEqual(LISTED)

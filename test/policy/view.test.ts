@@ -67,7 +67,9 @@ describe('what a session holds', () => {
   const cases: Record<string, [Partial<Session>, string[]]> = {
     'a role with every connector holds every tool of the brand, but for skill tools without a skill': [
       {},
-      CATALOG.map(({ name }) => name.slice(5)).filter((name) => !name.startsWith('skills')),
+      CATALOG.map(({ name }) => name.slice(5))
+        .filter((name) => !name.startsWith('skills'))
+        .sort(),
     ],
     'a role without connectors holds only what it lists': [
       { role: role({ connectors: 'none' }) },

@@ -27,6 +27,8 @@ export interface Bank {
   /** For `mcpServers`, one entry per kind, under the kind's name. */
   readonly servers: Record<string, unknown>
   arrived(kind: Kind): Arrived[]
+  /** The ledger of an upstream over standard input and output. */
+  events(kind: 'pipe' | 'pipe_new'): Record<string, unknown>[]
   close(): Promise<void>
 }
 
@@ -62,17 +64,24 @@ export async function startBank(
     const args = [STDIO, '--era', era, '--definitions', file, '--ledger', join(folder, kind)]
     servers[kind] = { command: process.execPath, args, ...entry }
   }
+  function events(kind: 'pipe' | 'pipe_new'): Record<string, unknown>[] {
+    const path = join(folder, kind)
+    const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : []
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  }
+
   return {
     http,
     servers,
+    events,
     arrived(kind) {
       if (kind !== 'pipe' && kind !== 'pipe_new') return http[kind].ledger
-      const path = join(folder, kind)
-      const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : []
-      return lines
-        .map((line) => JSON.parse(line) as { event: string; tool: string; line: string })
+      return events(kind)
         .filter(({ event }) => event === 'line')
-        .map(({ tool, line }) => ({ tool, argumentsText: memberOf(memberOf(line, 'params') ?? '{}', 'arguments'), body: line }))
+        .map(({ tool, line }) => {
+          const body = String(line)
+          return { tool: String(tool), argumentsText: memberOf(memberOf(body, 'params') ?? '{}', 'arguments'), body }
+        })
     },
     async close() {
       await Promise.all(Object.values(http).map((upstream) => upstream.close()))

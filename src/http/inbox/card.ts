@@ -64,11 +64,11 @@ function timing(card: Card, now: number): Html {
 function facts(card: Card): Html {
   return html`<p class="summary">${card.summary}</p>
 <dl>
-<div><dt>Tool</dt><dd><code>${card.tool}</code></dd></div>
+<div class="long"><dt>Tool</dt><dd><code>${card.tool}</code></dd></div>
 <div><dt>Effect</dt><dd>${EFFECTS[card.access]}</dd></div>
 <div><dt>Asked by</dt><dd>${card.role} of ${card.brand}</dd></div>
-<div><dt>Session</dt><dd><code>${card.sessionId}</code></dd></div>
-<div class="wide"><dt>Why you</dt><dd>${card.rules.map(({ because }) => html`<p>${because}</p>`)}</dd></div>
+<div class="long"><dt>Session</dt><dd><code>${card.sessionId}</code></dd></div>
+<div class="wide"><dt>Why it waits</dt><dd>${card.rules.map(({ because }) => html`<p>${because}</p>`)}</dd></div>
 </dl>`
 }
 

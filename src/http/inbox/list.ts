@@ -34,7 +34,7 @@ ${nextCursor && html`<p><a href="${base}?after=${encodeURIComponent(nextCursor)}
 ${
   decided.length > 0 &&
   html`<section aria-labelledby="decided">
-<h2 id="decided">Decided lately</h2>
+<h2 id="decided">Recently decided</h2>
 <ul class="decided">${decided.map((card) => decidedCard(card, facts))}</ul>
 </section>`
 }`,

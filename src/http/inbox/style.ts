@@ -82,7 +82,7 @@ button.plain { min-height: 0; min-width: 0; padding: 0; font-weight: 400; backgr
 .decided p { font-size: .9375rem; margin-top: .125rem; }
 .decided p.small { font-size: .875rem; }
 .decided .head a { font-weight: 600; }
-.story { margin-top: .75rem; }
+.story { margin: .75rem 0 1.125rem; padding-bottom: 1rem; border-bottom: 1px solid var(--line); }
 .story li { color: var(--quiet); font-size: .9375rem; }
 .note { padding-left: .75rem; border-left: 3px solid var(--line); white-space: pre-line; }
 .story .note { margin-top: .5rem; }
@@ -90,7 +90,8 @@ button.plain { min-height: 0; min-width: 0; padding: 0; font-weight: 400; backgr
 @media (max-width: 32rem) {
   .card, .panel { padding: 1rem; }
   .decided > li { padding: .75rem 1rem; }
-  dl { grid-template-columns: 1fr; gap: .625rem; }
+  dl { gap: .625rem 1rem; }
+  dl > .long { grid-column: 1 / -1; }
   .buttons button { flex: 1; min-width: 0; }
 }
 `

@@ -96,7 +96,8 @@ async function answer(parts: CallParts, call: ToolCall, rounds: Rounds, binding:
   const { reply, era, idText } = call
   const firstByte = setTimeout(reply.open, parts.firstByteMs)
   try {
-    const next = await rounds.next()
+    // Only a modern call has rounds.
+    const next = await (era === 'modern' || rounds.passing === undefined ? rounds.next() : rounds.passing.outcome)
     if (next.kind === 'asking') {
       const state = parts.questions.suspend({ binding: binding(), answer: next.answer, rounds })
       reply.end(answerText(idText, inputRequired(parts.serverInfoText, next.questions, state)))

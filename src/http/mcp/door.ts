@@ -16,7 +16,7 @@ import { instructionsFor } from './instructions.ts'
 import type { Era } from './lists.ts'
 import { checkMirrored, checkModern, elicitationOf, isModern } from './modern.ts'
 import { isServed, LEGACY_VERSIONS, META, MODERN_VERSION, RPC } from './protocol.ts'
-import { accepts, createReply, type Reply } from './reply.ts'
+import { createAccepts, createReply, type Reply, type Takes } from './reply.ts'
 import { answerText, errorText } from './say.ts'
 import type { Scope } from './scope.ts'
 import type { LegacySession, LegacySessions } from './sessions.ts'
@@ -50,6 +50,7 @@ interface Visit {
 export function createDoor(parts: DoorParts) {
   const inFlight = new Map<string, { cancel(reason: string): void }>()
   const mirror = createMirror()
+  const accepts = createAccepts()
 
   return async function mcpDoor(req: IncomingMessage, res: ServerResponse, scope: Scope): Promise<void> {
     const takes = accepts(req.headers.accept)
@@ -80,7 +81,7 @@ export function createDoor(parts: DoorParts) {
     }
   }
 
-  async function post(visit: Visit, takes: { json: boolean; stream: boolean }): Promise<void> {
+  async function post(visit: Visit, takes: Takes): Promise<void> {
     const { req, reply } = visit
     if (!takes.json && !takes.stream) {
       throw new BadMessage(406, RPC.invalidRequest, 'Accept application/json and text/event-stream.')
@@ -167,7 +168,7 @@ export function createDoor(parts: DoorParts) {
     inFlight.get(flightKey(session, known, JSON.stringify(requestId)))?.cancel('The client cancelled the call.')
   }
 
-  function openLegacyStream({ req, res, session, scope, reply }: Visit, takes: { stream: boolean }): void {
+  function openLegacyStream({ req, res, session, scope, reply }: Visit, takes: Takes): void {
     const id = req.headers['mcp-session-id']
     if (id === undefined || req.headers['mcp-protocol-version'] === MODERN_VERSION) {
       return reply.json(405, errorText('null', RPC.invalidRequest, 'Use POST; a GET stream needs Mcp-Session-Id.'), {
@@ -233,7 +234,8 @@ export function createDoor(parts: DoorParts) {
     const page = parts.lists.page(session, parts.viewOf(session), scope, era, wanted)
     if (page === undefined)
       throw new BadMessage(200, RPC.invalidParams, 'Unknown cursor. Start the list again.', idText)
-    reply.json(200, answerText(idText, page))
+    const [head, tools, tail] = page
+    reply.ready([`{"jsonrpc":"2.0","id":${idText},"result":${head}`, tools, `${tail}}`])
   }
 
   function call(visit: Visit, era: Era, idText: string, params: Params, known: LegacySession | undefined): void {

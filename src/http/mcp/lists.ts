@@ -13,8 +13,17 @@ import type { Scope } from './scope.ts'
 export type Era = 'legacy' | 'modern'
 
 export interface Lists {
-  /** The `result` object of one page as JSON text; undefined for a cursor this session was not given. */
-  page(session: Session, view: ToolView, scope: Scope, era: Era, cursor: string | undefined): string | undefined
+  /**
+   * The `result` object of one page, as JSON in parts of which the large one is bytes kept ready; undefined for a cursor
+   * this session was not given.
+   */
+  page(
+    session: Session,
+    view: ToolView,
+    scope: Scope,
+    era: Era,
+    cursor: string | undefined,
+  ): readonly [head: string, tools: Buffer, tail: string] | undefined
   /** The tool a caller of this door means by `name`, if its view holds it. */
   find(view: ToolView, scope: Scope, name: string): RegisteredTool | undefined
   /** Changes when what this door lists for the view changes. */
@@ -24,7 +33,7 @@ export interface Lists {
 interface Shown {
   readonly listed: readonly { readonly name: string; readonly tool: RegisteredTool }[]
   readonly byName: ReadonlyMap<string, RegisteredTool>
-  readonly pages: Map<string, string>
+  readonly pages: Map<string, Buffer>
   readonly mark: string
 }
 
@@ -66,10 +75,8 @@ export function createLists(parts: {
       const key = `${era} ${from}`
       let tools = kept.pages.get(key)
       if (tools === undefined) {
-        tools = kept.listed
-          .slice(from, from + parts.pageSize)
-          .map(({ name, tool }) => entryText(session, name, tool, era))
-          .join(',')
+        const entries = kept.listed.slice(from, from + parts.pageSize)
+        tools = Buffer.from(entries.map(({ name, tool }) => entryText(session, name, tool, era)).join(','))
         kept.pages.set(key, tools)
       }
       const last = kept.listed[from + parts.pageSize - 1]
@@ -77,7 +84,7 @@ export function createLists(parts: {
       const next = more ? `,"nextCursor":${JSON.stringify(cursorAfter(session, last.name))}` : ''
       const meta = withheldText(parts.withheld(session), scope)
       const head = era === 'modern' ? '"resultType":"complete","ttlMs":0,"cacheScope":"private",' : ''
-      return `{${head}"tools":[${tools}]${next}${meta}}`
+      return [`{${head}"tools":[`, tools, `]${next}${meta}}`]
     },
     find: (view, scope, name) => show(view, scope).byName.get(name),
     mark: (view, scope) => show(view, scope).mark,

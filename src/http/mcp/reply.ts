@@ -9,6 +9,8 @@ export interface Reply {
   readonly streams: boolean
   /** One JSON message with this HTTP status, and the end. */
   json(status: number, text: string, headers?: Record<string, string>): void
+  /** One JSON message, from parts of which the bytes are kept ready. */
+  ready(parts: readonly (string | Buffer)[]): void
   /** No body. */
   empty(status: number): void
   /** Sends the first byte now: the call will take a while. */
@@ -29,14 +31,34 @@ const STREAM = {
 }
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** What a client takes, by its `Accept`. No header, and `*\/*`, take both. */
-export function accepts(header: string | undefined): { json: boolean; stream: boolean } {
-  if (header === undefined || header.trim() === '') return { json: true, stream: false }
-  const ranges = header.split(',').map((range) => range.split(';')[0]?.trim().toLowerCase())
-  const any = ranges.includes('*/*')
-  return {
-    json: any || ranges.includes('application/json') || ranges.includes('application/*'),
-    stream: any || ranges.includes('text/event-stream') || ranges.includes('text/*'),
+const fixed = (length: number) => ({
+  'content-type': JSON_TYPE,
+  'content-length': length,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+})
+
+/** What a client takes. */
+export interface Takes {
+  readonly json: boolean
+  readonly stream: boolean
+}
+
+/** Reads `Accept` headers; the same few come again and again. No header takes JSON, `*\/*` takes both. */
+export function createAccepts(): (header: string | undefined) => Takes {
+  const known = new Map<string, Takes>()
+  return function accepts(sent) {
+    const header = sent || 'application/json'
+    const kept = known.get(header)
+    if (kept !== undefined) return kept
+    const ranges = header.split(',').map((range) => range.split(';')[0]?.trim().toLowerCase())
+    const any = ranges.includes('*/*')
+    const takes = {
+      json: any || ranges.includes('application/json') || ranges.includes('application/*'),
+      stream: any || ranges.includes('text/event-stream') || ranges.includes('text/*'),
+    }
+    if (known.size < 100) known.set(header, takes)
+    return takes
   }
 }
 
@@ -47,7 +69,7 @@ export function event(text: string): string {
 }
 
 /** Builds the reply to one request. */
-export function createReply(res: ServerResponse, takes: { json: boolean; stream: boolean }): Reply {
+export function createReply(res: ServerResponse, takes: Takes): Reply {
   let opened: 'no' | 'stream' | 'json' = 'no'
   res.on('error', () => {})
 
@@ -68,15 +90,21 @@ export function createReply(res: ServerResponse, takes: { json: boolean; stream:
     streams: takes.stream,
     json(status, text, headers) {
       if (res.headersSent || res.destroyed) return
-      const body = Buffer.from(text)
-      res.writeHead(status, {
-        'content-type': JSON_TYPE,
-        'content-length': body.length,
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
-        ...headers,
-      })
-      res.end(body)
+      // As text, so that Node joins head and body into one write.
+      res.writeHead(status, { ...fixed(Buffer.byteLength(text)), ...headers })
+      res.end(text)
+    },
+    ready(parts) {
+      if (res.headersSent || res.destroyed) return
+      if (!takes.json) return this.end(parts.map(String).join(''))
+      const length = parts.reduce(
+        (sum, part) => sum + (typeof part === 'string' ? Buffer.byteLength(part) : part.length),
+        0,
+      )
+      res.cork()
+      res.writeHead(200, fixed(length))
+      for (const part of parts) res.write(part)
+      res.end()
     },
     empty(status) {
       if (res.headersSent || res.destroyed) return

@@ -1,0 +1,290 @@
+/** Bug bank, group 7: errors, time limits, progress, cancelling and questions to a person, in every pairing of eras. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Bank, callText, HTTP_KINDS, KINDS, type Kind, listTexts, readEvents, startBank } from '../support/bank.ts'
+import { ERAS, type Era, freePort, type Gateway, HELLO, startGateway } from '../support/gateway.ts'
+import { BEHAVIOURS, type Behaviour } from '../support/upstream.ts'
+
+const LIMIT_MS = 2_000
+const SECRET = 'configured-secret-value-81723'
+const NAMES = ['answer', 'raw', 'noisy', 'exit', 'torn', 'mute', 'fail', 'error', 'progress', 'elicit', 'insatiable', 'fast']
+const behaviours: Record<string, Behaviour> = {
+  exit: BEHAVIOURS.reset as Behaviour,
+  mute: BEHAVIOURS.hang as Behaviour,
+  fail: BEHAVIOURS.failing as Behaviour,
+  fast: (call) => call.text('fast'),
+}
+
+let bank: Bank
+let gateway: Gateway
+let token: string
+let refusing: ReturnType<typeof createServer>
+
+beforeAll(async () => {
+  bank = await startBank(
+    NAMES.map((name) => `{"name":"${name}","inputSchema":{"type":"object"}}`),
+    { behaviours, entry: { timeout: LIMIT_MS, headers: { 'x-key': SECRET } } },
+  )
+  refusing = createServer((_req, res) => res.writeHead(401, { 'www-authenticate': 'Bearer' }).end(`no: ${SECRET}`))
+  await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve))
+  const away = { tools: { '*': 'read' }, headers: { 'x-key': SECRET }, type: 'http' }
+  for (const kind of ['pipe', 'pipe_new']) delete (bank.servers[kind] as { headers?: unknown }).headers
+  gateway = await startGateway({
+    ...bank.servers,
+    dead: { ...away, url: `http://127.0.0.1:${await freePort()}/mcp` },
+    lost: { ...away, url: bank.http.new.url.replace('/mcp', '/wrong') },
+    locked: { ...away, url: `http://127.0.0.1:${(refusing.address() as AddressInfo).port}/mcp` },
+  })
+  await gateway.running.settled(10_000)
+  token = await gateway.token({ role: 'person-chat' })
+})
+
+afterAll(async () => {
+  await gateway?.close()
+  refusing?.close()
+  await bank?.close()
+})
+
+const PAIRS = ERAS.flatMap((era) => KINDS.map((kind) => [era, kind] as const))
+const HTTP_PAIRS = ERAS.flatMap((era) => HTTP_KINDS.map((kind) => [era, kind] as const))
+const textOf = (answer: any): string => answer.result?.content?.[0]?.text
+const codeOf = (answer: any): string | undefined => answer.result?._meta?.['dev.tollgate/decision']?.code
+
+interface Client {
+  /** Starts a call; messages come one by one. */
+  call(name: string, args: object, more?: { progressToken?: unknown; params?: object }): Promise<Calling>
+  cancel(calling: Calling): Promise<void>
+  respond(id: unknown, result: object): Promise<number>
+}
+interface Calling {
+  readonly id: string
+  readonly messages: any[]
+  readonly ended: Promise<any>
+  readonly abort: AbortController
+}
+
+/** A client that reads its streams as they come. */
+async function client(era: Era, capabilities: object = {}, as = token): Promise<Client> {
+  const opened = era === 'legacy' ? await gateway.rpc(as, 'initialize', { ...HELLO, capabilities }) : undefined
+  const carried = opened && { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '', 'mcp-protocol-version': '2025-11-25' }
+  let count = 0
+  const post = (message: object, headers: Record<string, string> = {}, signal?: AbortSignal) =>
+    fetch(gateway.mcpUrl, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...carried, ...headers },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+      ...(signal && { signal }),
+    })
+  return {
+    async call(name, args, { progressToken, params = {} } = {}) {
+      const id = `call-${++count}`
+      const abort = new AbortController()
+      const messages: any[] = []
+      const _meta = {
+        ...(progressToken === undefined ? {} : { progressToken }),
+        ...(era === 'modern' && {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientCapabilities': capabilities,
+        }),
+      }
+      const headers = era === 'modern' ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name } : {}
+      const message = { id, method: 'tools/call', params: { name, arguments: args, ...params, _meta } }
+      const ended = post(message, headers as Record<string, string>, abort.signal).then(async (response) => {
+        if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) messages.push(await response.json())
+        else await readEvents(response, (heard) => messages.push(heard))
+        return messages.at(-1)
+      })
+      ended.catch(() => {})
+      return { id, messages, ended, abort }
+    },
+    async cancel({ id, abort }) {
+      if (era === 'modern') abort.abort()
+      else await post({ method: 'notifications/cancelled', params: { requestId: id } })
+    },
+    respond: async (id, result) => (await post({ id, result })).status,
+  }
+}
+
+describe.each(PAIRS)('client %s, upstream %s', (era, kind) => {
+  const call = (name: string, args: object = {}) => callText(gateway, era, token, `${kind}__${name}`, JSON.stringify(args))
+
+  test('E7: an error of the upstream is an error under the caller’s id, and isError stays isError', async () => {
+    expect((await call('error')).answer).toMatchObject({ id: 7, error: { code: -32602, message: expect.stringMatching(/^bad/) } })
+    expect((await call('fail')).answer).toMatchObject({ id: 7, result: { isError: true, content: [{ text: 'it failed' }] } })
+    expect((await call('nothing_of_that_name')).answer).toMatchObject({ id: 7, error: { code: -32602 } })
+  })
+
+  test('modelcontextprotocol/inspector#2363: silence ends a call in time, and the sentence says that it may have run', async () => {
+    const began = performance.now()
+    const { answer } = await call('mute')
+    expect(performance.now() - began).toBeGreaterThan(LIMIT_MS - 50)
+    expect(performance.now() - began).toBeLessThan(LIMIT_MS + 1_500)
+    expect(answer).toMatchObject({ id: 7, result: { isError: true } })
+    expect(codeOf(answer)).toBe('upstream_timeout')
+    expect(textOf(answer)).toMatch(/may have run/)
+  })
+
+  test('modelcontextprotocol/inspector#2363: progress extends the time, and comes under the caller’s own token', async () => {
+    const { call } = await client(era)
+    const calling = await call(`${kind}__progress`, { count: 6, steps: 6, ms: 500 }, { progressToken: 'c-own' })
+    const answer = await calling.ended
+    expect(textOf(answer)).toMatch(/^(progressed|done)$/)
+    const progress = calling.messages.slice(0, -1)
+    expect(progress.map(({ params }) => [params.progressToken, params.progress])).toEqual([1, 2, 3, 4, 5, 6].map((step) => ['c-own', step]))
+    expect(progress[0]).toMatchObject({ method: 'notifications/progress', params: { message: 'step 1' } })
+  })
+
+  test('lynnswap/XcodeMCPKit#210: a cancel reaches the right upstream under its own id, and delays nobody', async () => {
+    const { call, cancel } = await client(era)
+    const other: Kind = kind === 'old' ? 'new' : 'old'
+    const before = { own: bank.arrived(kind).length, other: bank.http[other as 'new'].cancelled().length }
+    const aborted = { own: abortedAt(kind), other: abortedAt(other) }
+    const slow = await call(`${kind}__mute`, {})
+    if (kind.startsWith('pipe')) await new Promise((resolve) => setTimeout(resolve, 300))
+    else await expect.poll(() => bank.arrived(kind).length).toBe(before.own + 1)
+    const began = performance.now()
+    const fast = await call(`${other}__fast`, {})
+    await cancel(slow)
+    expect(textOf(await fast.ended)).toBe('fast')
+    expect(performance.now() - began).toBeLessThan(1_000)
+    await expect.poll(() => heardCancel(kind), { timeout: 1_000, interval: 10 }).toBe(true)
+    expect([bank.http[other as 'new'].cancelled().length, abortedAt(other)]).toEqual([before.other, aborted.other])
+  })
+
+  const abortedAt = (of: Kind): number => (of.startsWith('pipe') ? 0 : bank.http[of as 'new'].aborted.filter(({ rpc }) => rpc === 'tools/call').length)
+
+  /** Whether the last call of `mute` at the upstream was cancelled, by its own id. */
+  function heardCancel(of: Kind): boolean {
+    if (of.startsWith('pipe')) {
+      const events = bank.events(of as 'pipe')
+      const last = events.findLast(({ event, tool }) => event === 'call' && tool === 'mute')
+      return events.some(({ event, id }) => event === 'cancelled' && id === last?.id)
+    }
+    const { ledger, cancelled, aborted } = bank.http[of as 'new']
+    const last = ledger.findLast(({ tool }) => tool === 'mute')
+    if (of === 'new') return aborted.some(({ body }) => body === last?.body)
+    return cancelled().some(({ requestId }) => requestId === last?.id)
+  }
+})
+
+describe.each(HTTP_PAIRS)('answers that are none, client %s, upstream %s', (era, kind) => {
+  const ok = '"result":{"resultType":"complete","content":[]}'
+  test.each([
+    ['other JSON', 200, 'application/json', `{"Output":1,"password":"${SECRET}"}`],
+    ['an empty batch', 200, 'application/json', '[]'],
+    ['a string', 200, 'application/json', `"ok ${SECRET}"`],
+    ['HTML', 200, 'text/html', `<html>Authorization: Bearer ${SECRET} ${'<p>long</p>'.repeat(500)}`],
+    ['an empty body', 200, 'application/json', ''],
+    ['a wrong id', 200, 'application/json', `{"jsonrpc":"2.0","id":"other",${ok}}`],
+    ['both result and error', 200, 'application/json', `{"jsonrpc":"2.0","id":ID,${ok},"error":{"code":1,"message":"x"}}`],
+    ['neither result nor error', 200, 'application/json', '{"jsonrpc":"2.0","id":ID}'],
+    ['a result that is a list', 200, 'application/json', '{"jsonrpc":"2.0","id":ID,"result":[]}'],
+    ['HTTP 500', 500, 'text/plain', `stack at /srv/app.js ${SECRET}`],
+    ['HTTP 429', 429, 'text/plain', 'slow down'],
+  ])('speakeasy-api/gram#3998: %s', async (_what, status, type, body) => {
+    const { answer, text } = await callText(gateway, era, token, `${kind}__raw`, JSON.stringify({ status, type, body }))
+    expect(answer).toMatchObject({ jsonrpc: '2.0', id: 7, result: { isError: true } })
+    expect(codeOf(answer)).toMatch(/^(outcome_unknown|upstream_unavailable)$/)
+    expect(textOf(answer)).toContain(kind)
+    expect(textOf(answer)).toMatch(/It (may have run|did not run)/)
+    expect(text).not.toContain(SECRET)
+    expect(text.length).toBeLessThan(3_000)
+    expect(bank.arrived(kind).filter(({ body: sent }) => sent.includes(JSON.stringify(body))).length).toBeGreaterThan(0)
+  })
+
+  test('stacklok/toolhive#1595: notices and requests before the answer are not the answer', async () => {
+    const { call } = await client(era)
+    const calling = await call(`${kind}__noisy`, {}, { progressToken: 9 })
+    const answer = await calling.ended
+    expect(answer.id).toBe(calling.id)
+    const { sampling, ping } = JSON.parse(textOf(answer))
+    expect([sampling.error.code, ping.result]).toEqual([-32601, {}])
+    expect(calling.messages.map(({ method }) => method)).toEqual(['notifications/progress', undefined])
+  })
+})
+
+describe.each(ERAS)('a list in the %s era', (era) => {
+  test('PrefectHQ/fastmcp#4227: an upstream that is away is said to be away, never an empty list', async () => {
+    const only = await gateway.token({ role: 'person-chat', tools: ['mcp__dead__*', 'mcp__lost__*', 'mcp__locked__*'] })
+    const { tools, meta } = await listTexts(gateway, era, only)
+    expect(tools.size).toBe(0)
+    const rows = meta['dev.tollgate/withheld'] as { tool: string; code: string; reason: string }[]
+    expect(rows.map(({ tool }) => tool).sort()).toEqual(['mcp__dead__*', 'mcp__locked__*', 'mcp__lost__*'])
+    expect(rows.find(({ tool }) => tool === 'mcp__locked__*')?.reason).toMatch(/"locked".*401/)
+    expect(rows.find(({ tool }) => tool === 'mcp__lost__*')?.reason).toMatch(/"lost".*404/)
+    expect(JSON.stringify(rows)).not.toContain(SECRET)
+    const hello = era === 'legacy' ? await gateway.rpc(only, 'initialize', HELLO) : await gateway.modern(only, 'server/discover')
+    for (const name of ['dead', 'lost', 'locked']) expect(hello.answer.result.instructions).toContain(name)
+  })
+})
+
+describe.each(PAIRS)('BerriAI/litellm#23761: a question to the person, client %s, upstream %s', (era, kind) => {
+  const ASKS = { elicitation: { form: {} } }
+
+  test('reaches a client that can ask, names who asks, and the answer comes back', async () => {
+    const { call, respond } = await client(era, ASKS)
+    const args = {}
+    let calling = await call(`${kind}__elicit`, args)
+    const content = { ok: true, n: 1 }
+    if (era === 'legacy') {
+      await expect.poll(() => calling.messages.length, { timeout: 3_000 }).toBe(1)
+      const [question] = calling.messages
+      expect(question).toMatchObject({ method: 'elicitation/create', params: { message: expect.stringContaining(`[${kind}] `) } })
+      expect(await respond(question.id, { action: 'accept', content, _meta: { 'dev.tollgate/x': 1 } })).toBe(202)
+    } else {
+      const asked = await calling.ended
+      expect(asked.result.resultType).toBe('input_required')
+      const [[key, request]] = Object.entries<any>(asked.result.inputRequests) as [[string, any]]
+      expect(request).toMatchObject({ method: 'elicitation/create', params: { message: expect.stringContaining(`[${kind}] `) } })
+      const { requestState } = asked.result
+      const params = { requestState, inputResponses: { [key]: { action: 'accept', content } } }
+      const wrong = await call(`${kind}__elicit`, { other: 1 }, { params })
+      expect((await wrong.ended).error.code).toBe(-32602)
+      const stranger = await client(era, ASKS, await gateway.token({ role: 'person-chat' }))
+      expect((await (await stranger.call(`${kind}__elicit`, args, { params })).ended).error.code).toBe(-32602)
+      calling = await call(`${kind}__elicit`, args, { params })
+      await calling.ended
+      const again = await call(`${kind}__elicit`, args, { params })
+      expect((await again.ended).error.code).toBe(-32602)
+    }
+    const said = textOf(await calling.ended)
+    expect(said).toContain('"action":"accept"')
+    expect(said).toContain(JSON.stringify(content))
+    expect(said).not.toContain('dev.tollgate')
+  })
+
+  test('is turned down quickly where the client cannot ask', async () => {
+    const { call } = await client(era)
+    const began = performance.now()
+    const answer = await (await call(`${kind}__elicit`, {})).ended
+    expect(performance.now() - began).toBeLessThan(1_500)
+    expect(textOf(answer)).toMatch(/decline|error/)
+    const { call: urlOnly } = await client(era, { elicitation: { url: {} } })
+    expect(textOf(await (await urlOnly(`${kind}__elicit`, {})).ended)).toMatch(/decline|error/)
+  })
+})
+
+test.each(ERAS)('BerriAI/litellm#23761: an upstream that asks for sampling, or for ever, is not waited for (%s)', async (era) => {
+  const { call } = await client(era)
+  for (const args of [{ method: 'sampling/createMessage' }, { method: 'roots/list' }, {}]) {
+    const answer = await (await call('new__insatiable', args)).ended
+    expect(codeOf(answer)).toBe('outcome_unknown')
+  }
+})
+
+describe.each(PAIRS)('an upstream that dies, client %s, upstream %s', (era, kind) => {
+  test('IBM/mcp-context-forge#6275: is a result with isError that says that it may have run, at every door', async () => {
+    for (const path of ['/mcp', `/mcp/${kind}`]) {
+      const prefix = path === '/mcp' ? `${kind}__` : ''
+      const ready = async () => (await listTexts(gateway, era, token, path)).tools.has(`${prefix}exit`)
+      await expect.poll(ready, { timeout: 8_000, interval: 100 }).toBe(true)
+      for (const name of kind.startsWith('pipe') ? ['exit'] : ['exit', 'torn']) {
+        const { status, answer } = await callText(gateway, era, token, `${prefix}${name}`, '{}', { path })
+        expect([status, answer.id, answer.result?.isError]).toEqual([200, 7, true])
+        expect(codeOf(answer)).toBe('outcome_unknown')
+        expect(textOf(answer)).toMatch(/may have run/)
+      }
+    }
+  })
+})

@@ -1,0 +1,356 @@
+/** The inbox: who gets in, what a person sees, and that only a person's own form decides. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Card } from '../../src/approvals/cards.ts'
+import { createSeal } from '../../src/db/seal.ts'
+import { createInbox, type InboxParts } from '../../src/http/inbox/inbox.ts'
+import { createAdmin } from '../../src/session/admin.ts'
+import { call, tool } from '../approvals/calls.ts'
+import { freshRoom, type Room } from '../approvals/world.ts'
+import { quiet } from '../support/database.ts'
+
+const KEY = 'an-admin-key-of-the-inbox-tests'
+const ORIGIN = 'https://gate.example'
+const seal = createSeal('a secret of the inbox tests, long enough')
+
+let room: Room
+let inbox: ReturnType<typeof createInbox>
+beforeAll(async () => {
+  room = await freshRoom()
+})
+afterAll(() => room.close())
+beforeEach(() => {
+  inbox = build()
+})
+
+const build = (parts: Partial<InboxParts> = {}) =>
+  createInbox({
+    isAdmin: createAdmin(KEY),
+    cards: room.cards,
+    seal,
+    inboxUrl: `${ORIGIN}/inbox`,
+    now: Date.now,
+    log: quiet,
+    ...parts,
+  })
+
+const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}, app = inbox) =>
+  app.request(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    body: new URLSearchParams(fields).toString(),
+  })
+
+const get = (path: string, headers: Record<string, string> = {}) => inbox.request(path, { headers })
+
+async function parked(more: Parameters<typeof call>[0] = {}): Promise<Card> {
+  const answer = await room.cards.park(call(more))
+  if (!answer.ok) throw new Error(answer.problem)
+  return answer.card
+}
+
+const statusOf = async (id: string) => (await room.cards.get(id))?.status
+
+/** Somebody signed in: the cookie their browser sends, and the token in their forms. */
+async function signIn(app = inbox): Promise<{ cookie: string; csrf: string }> {
+  const answer = await post('/inbox/sign-in', { key: KEY }, {}, app)
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/inbox'])
+  const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const { csrf } = JSON.parse(await seal.open(cookie.slice(cookie.indexOf('=') + 1)))
+  return { cookie, csrf }
+}
+
+describe('the door', () => {
+  it('shows a sign-in form, and no card, to who is not signed in', async () => {
+    const card = await parked()
+    for (const path of ['/inbox', `/inbox/cards/${card.id}`, `/inbox/cards/${randomUUID()}`]) {
+      const answer = await get(path)
+      const text = await answer.text()
+      expect(answer.status).toBe(200)
+      expect(text).toContain('<label for="key">Admin key</label>')
+      expect(text).not.toContain('Write file')
+      expect(text).not.toContain('Approve')
+    }
+  })
+
+  it('refuses a wrong key, and says what a session token is', async () => {
+    for (const [key, said] of [
+      ['not-the-key', 'This key is wrong.'],
+      ['', 'Paste the admin key.'],
+      ['eyJhbGciOiJFZERTQSJ9.e30.c2ln', 'This is a session token.'],
+    ] as const) {
+      const answer = await post('/inbox/sign-in', { key })
+      expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null])
+      const text = await answer.text()
+      expect(text).toContain(said)
+      if (key !== '') expect(text).not.toContain(key)
+    }
+  })
+
+  it('after ten wrong keys in a minute refuses the right one too, until the minute is over', async () => {
+    let now = 1_000_000
+    const app = build({ now: () => now })
+    for (let i = 0; i < 10; i++) expect((await post('/inbox/sign-in', { key: 'no' }, {}, app)).status).toBe(401)
+    const closed = await post('/inbox/sign-in', { key: KEY }, {}, app)
+    expect([closed.status, closed.headers.get('retry-after'), closed.headers.get('set-cookie')]).toEqual([
+      429,
+      '60',
+      null,
+    ])
+    now += 60_000
+    expect((await post('/inbox/sign-in', { key: KEY }, {}, app)).status).toBe(303)
+  })
+
+  it('gives a sealed cookie that scripts, other sites and plain http never see', async () => {
+    const answer = await post('/inbox/sign-in', { key: KEY })
+    const cookie = answer.headers.get('set-cookie') ?? ''
+    expect(cookie.replace(/=[\w.-]+;/, '=…;')).toBe(
+      '__Host-tollgate-inbox=…; Max-Age=28800; Path=/; HttpOnly; Secure; SameSite=Strict',
+    )
+    expect(cookie).not.toContain(KEY)
+    const plain = await post('/inbox/sign-in', { key: KEY }, {}, build({ inboxUrl: 'http://127.0.0.1:8787/inbox' }))
+    expect(plain.headers.get('set-cookie')?.replace(/=[\w.-]+;/, '=…;')).toBe(
+      'tollgate-inbox=…; Max-Age=28800; Path=/; HttpOnly; SameSite=Strict',
+    )
+  })
+
+  it('knows nobody by a cookie that is old, changed, or sealed elsewhere', async () => {
+    const { cookie } = await signIn()
+    const old = build({ now: () => Date.now() + 8 * 3_600_000 + 1_000 })
+    expect(await (await old.request('/inbox', { headers: { cookie } })).text()).toContain('Sign in')
+    const other = createSeal('another secret that is long enough')
+    const forged = await other.seal(JSON.stringify({ by: 'eve', exp: Number.MAX_SAFE_INTEGER, csrf: 'x'.repeat(24) }))
+    for (const value of [`__Host-tollgate-inbox=${forged}`, `${cookie.slice(0, -4)}AAAA`, cookie.slice(7), 'a=b']) {
+      expect(await (await get('/inbox', { cookie: value })).text()).toContain('Sign in')
+    }
+  })
+
+  it('leads on to the card it was opened for, and to no other address', async () => {
+    const next = `/inbox/cards/${randomUUID()}`
+    expect((await post('/inbox/sign-in', { key: KEY, next })).headers.get('location')).toBe(next)
+    for (const foreign of ['https://evil.example/', '//evil.example', `${next}/approve`, '/inbox/cards/../../x']) {
+      expect((await post('/inbox/sign-in', { key: KEY, next: foreign })).headers.get('location')).toBe('/inbox')
+    }
+  })
+
+  it('signs out', async () => {
+    const { cookie, csrf } = await signIn()
+    expect((await post('/inbox/sign-out', {}, { cookie })).status).toBe(403)
+    const answer = await post('/inbox/sign-out', { csrf }, { cookie })
+    expect(answer.status).toBe(303)
+    expect(answer.headers.get('set-cookie')).toBe(
+      '__Host-tollgate-inbox=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Strict',
+    )
+  })
+})
+
+describe('every page', () => {
+  it('loads nothing, frames nowhere, is kept nowhere', async () => {
+    const { cookie, csrf } = await signIn()
+    const answers = [
+      await get('/inbox'),
+      await get('/inbox', { cookie }),
+      await get('/inbox/cards/x', { cookie }),
+      await get('/inbox/nowhere'),
+      await post('/inbox/sign-in', { key: 'no' }),
+      await post('/inbox/sign-out', { csrf }, { cookie }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 404, 404, 401, 303])
+    for (const { headers } of answers) {
+      expect(headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; script-src 'sha256-[\w+/=]{44}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/,
+      )
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('referrer-policy')).toBe('same-origin')
+    }
+  })
+
+  it('looks again by itself only where there is nothing to decide', async () => {
+    const empty = build({ cards: { ...room.cards, list: async () => ({ items: [], nextCursor: undefined }) } })
+    const { cookie } = await signIn(empty)
+    expect(await (await empty.request('/inbox', { headers: { cookie } })).text()).toContain('<script>')
+    const card = await parked()
+    for (const path of ['/inbox', `/inbox/cards/${card.id}`]) {
+      expect(await (await get(path, { cookie })).text()).not.toContain('<script>')
+    }
+    await room.cards.approve(card.id, { by: 'ann' })
+    expect(await (await get(`/inbox/cards/${card.id}`, { cookie })).text()).toContain('<script>')
+  })
+})
+
+describe('a card', () => {
+  it('says who asks for what, with which arguments, and why', async () => {
+    const card = await parked({
+      argumentsText: '{"path":"a.txt","apiKey":"hunter2-hunter2","big":12345678901234567890}',
+    })
+    const { cookie } = await signIn()
+    for (const path of ['/inbox', `/inbox/cards/${card.id}`]) {
+      const text = await (await get(path, { cookie })).text()
+      for (const said of [
+        'Write file',
+        'mcp__files__write_file',
+        'May change something',
+        'person-chat of acme',
+        card.sessionId,
+        'This tool may change something, so a person decides.',
+        '&quot;path&quot;: &quot;a.txt&quot;',
+        '&quot;apiKey&quot;: &quot;[redacted]&quot;',
+        '&quot;big&quot;: 12345678901234567890',
+        'just now',
+        'seconds left',
+      ]) {
+        expect(text).toContain(said)
+      }
+      expect(text).not.toContain('hunter2')
+    }
+  })
+
+  it('shows hostile text as text', async () => {
+    const hostile = '</pre><script>alert("1")</script>\'\u202E\u001b[31m'
+    const card = await parked({
+      argumentsText: JSON.stringify({ [hostile]: hostile }),
+      tool: { ...tool, title: '"><script>alert(1)</script>' },
+      reasons: [{ rule: 'x', because: '<b onclick=alert(1)>' }],
+    })
+    const { cookie, csrf } = await signIn()
+    const list = await (await get('/inbox', { cookie })).text()
+    const page = await (await get(`/inbox/cards/${card.id}`, { cookie })).text()
+    await post(`/inbox/cards/${card.id}/deny`, { csrf, note: '<img src=x onerror=alert(1)>' }, { cookie })
+    const after = await (await get(`/inbox?decided=${card.id}`, { cookie })).text()
+    for (const text of [list, page, after]) {
+      expect(text).not.toMatch(/<script>alert|<\/pre><s|<b |<img/)
+      expect(text).not.toMatch(/[\u202e\u001b]/)
+      expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+    }
+    expect(after).toContain('&lt;img src=x onerror=alert(1)&gt;')
+  })
+
+  it('that does not exist is not found', async () => {
+    const { cookie, csrf } = await signIn()
+    for (const id of [randomUUID(), 'nonsense', '%00', '%ff']) {
+      expect((await get(`/inbox/cards/${id}`, { cookie })).status).toBe(404)
+      expect((await post(`/inbox/cards/${id}/approve`, { csrf }, { cookie })).status).toBe(404)
+    }
+  })
+})
+
+describe('a decision', () => {
+  it('is made once; the second hears who was first', async () => {
+    const { cookie, csrf } = await signIn()
+    const card = await parked()
+    const first = await post(`/inbox/cards/${card.id}/approve`, { csrf, note: ' fine\r\nonce ' }, { cookie })
+    expect([first.status, first.headers.get('location')]).toEqual([303, `/inbox?decided=${card.id}`])
+    expect(await room.cards.get(card.id)).toMatchObject({
+      status: 'approved',
+      decidedBy: 'operator',
+      note: 'fine\nonce',
+    })
+    expect(await (await get(`/inbox?decided=${card.id}`, { cookie })).text()).toContain(
+      'This call was approved by operator at ',
+    )
+    for (const move of ['approve', 'deny']) {
+      const again = await post(`/inbox/cards/${card.id}/${move}`, { csrf }, { cookie })
+      expect(again.status).toBe(409)
+      const text = await again.text()
+      expect(text).toContain('This call was approved by operator at ')
+      expect(text).toContain('changed nothing')
+      expect(text).toContain(`<a href="/inbox/cards/${card.id}">Refresh</a>`)
+    }
+    expect(await statusOf(card.id)).toBe('approved')
+  })
+
+  it('can be a no, and is listed with its note', async () => {
+    const { cookie, csrf } = await signIn()
+    const card = await parked()
+    expect((await post(`/inbox/cards/${card.id}/deny`, { csrf, note: 'wrong folder' }, { cookie })).status).toBe(303)
+    expect(await statusOf(card.id)).toBe('denied')
+    const text = await (await get('/inbox', { cookie })).text()
+    expect(text.slice(text.indexOf('Recently decided'))).toContain('wrong folder')
+  })
+
+  it('comes too late for an expired card', async () => {
+    const { cookie, csrf } = await signIn()
+    const late = room.also({ timeoutMs: 1 })
+    const parked = await late.park(call())
+    if (!parked.ok) throw new Error(parked.problem)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const answer = await post(`/inbox/cards/${parked.card.id}/approve`, { csrf }, { cookie })
+    expect(answer.status).toBe(409)
+    expect(await answer.text()).toContain('Nobody decided in time')
+  })
+
+  it('needs a sign-in, its token, and this very site', async () => {
+    const { cookie, csrf } = await signIn()
+    const other = await signIn()
+    const card = await parked()
+    const path = `/inbox/cards/${card.id}/approve`
+    const refused = async (status: number, fields: Record<string, string>, headers: Record<string, string>) => {
+      const answer = await post(path, fields, headers)
+      expect([answer.status, await statusOf(card.id)]).toEqual([status, 'pending'])
+    }
+    await refused(401, { csrf }, {})
+    await refused(401, { csrf }, { authorization: `Bearer ${KEY}` })
+    await refused(403, {}, { cookie })
+    await refused(403, { csrf: '' }, { cookie })
+    await refused(403, { csrf: other.csrf }, { cookie })
+    await refused(403, { csrf: `${csrf}A` }, { cookie })
+    await refused(403, { csrf }, { cookie, 'content-type': 'text/plain' })
+    await refused(403, { csrf }, { cookie, origin: 'https://evil.example' })
+    await refused(403, { csrf }, { cookie, origin: 'null' })
+    await refused(403, { csrf }, { cookie, origin: ORIGIN, 'sec-fetch-site': 'cross-site' })
+    await refused(403, { csrf }, { cookie, origin: ORIGIN, 'sec-fetch-site': 'same-site' })
+    await refused(413, { csrf, note: 'x'.repeat(70_000) }, { cookie })
+    const own = { cookie, origin: ORIGIN, 'sec-fetch-site': 'same-origin' }
+    expect((await post(path, { csrf }, own)).status).toBe(303)
+    expect(await statusOf(card.id)).toBe('approved')
+  })
+
+  it('may come by another name of the gateway, where Origin and Host agree', async () => {
+    const { cookie, csrf } = await signIn()
+    const card = await parked()
+    const headers = { cookie, origin: 'http://localhost:8787', host: 'localhost:8787' }
+    expect((await post(`/inbox/cards/${card.id}/deny`, { csrf }, headers)).status).toBe(303)
+  })
+
+  it('is never made by opening an address', async () => {
+    const { cookie, csrf } = await signIn()
+    const card = await parked()
+    for (const move of ['approve', 'deny']) {
+      for (const method of ['GET', 'HEAD', 'PUT', 'OPTIONS']) {
+        const path = `/inbox/cards/${card.id}/${move}?csrf=${csrf}`
+        const answer = await inbox.request(path, { method, headers: { cookie } })
+        expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
+      }
+    }
+    expect((await get(`/inbox?decided=${card.id}`, { cookie })).status).toBe(200)
+    expect(await statusOf(card.id)).toBe('pending')
+  })
+})
+
+describe('the list', () => {
+  it('has the newest first, twenty at a time', async () => {
+    const fresh = await freshRoom()
+    try {
+      const app = build({ cards: fresh.cards })
+      const { cookie } = await signIn(app)
+      for (let i = 0; i < 21; i++) await fresh.cards.park(call({ argumentsText: `{"path":"file-${i}."}` }))
+      const text = await (await app.request('/inbox', { headers: { cookie } })).text()
+      expect(text).toContain('<title>(20+) Inbox · Tollgate</title>')
+      expect(text.indexOf('file-20.')).toBeLessThan(text.indexOf('file-1.'))
+      expect(text).not.toContain('file-0.')
+      const older = /href="(\/inbox\?after=[^"]+)"/.exec(text)?.[1] ?? ''
+      expect(await (await app.request(older, { headers: { cookie } })).text()).toContain('file-0.')
+      expect((await app.request('/inbox?after=nonsense', { headers: { cookie } })).status).toBe(400)
+    } finally {
+      await fresh.close()
+    }
+  })
+
+  it('below another path of the public address links there', async () => {
+    const app = build({ inboxUrl: `${ORIGIN}/gate/inbox` })
+    const answer = await post('/inbox/sign-in', { key: KEY }, {}, app)
+    expect(answer.headers.get('location')).toBe('/gate/inbox')
+    expect(await (await app.request('/inbox')).text()).toContain('action="/gate/inbox/sign-in"')
+  })
+})
