@@ -92,6 +92,8 @@ export function createGate(parts: GateParts): Gate {
       }
     },
     async runApproved(card, session) {
+      // Just started: the upstream is on its way. The runner looks again, and the approval stands until then.
+      if (parts.registry.find(card.connector)?.state().state === 'connecting') return
       await parts.revocations.ensureFresh()
       if (session === undefined) await parts.cards.refuse(card.id, { code: 'session_revoked' })
       else await runCard(parts, card, session, randomUUID(), {})

@@ -104,7 +104,7 @@ export async function runCard(
 ): Promise<Outcome | undefined> {
   const view = parts.views.of(session)
   const tool = view.byName.get(card.tool)
-  const refusal = tool === undefined ? unknownTool(card.tool) : decideAgain(parts, card, session, view, tool)
+  const refusal = tool === undefined ? missing(parts, card) : decideAgain(parts, card, session, view, tool)
   if (tool === undefined || refusal !== undefined) {
     const code = refusal?.kind === 'refused' ? refusal.code : 'internal'
     return (await parts.cards.refuse(card.id, { code })) && refusal
@@ -130,6 +130,13 @@ export async function runCard(
   })
   if (caller.ask === undefined) recordDetached(parts, session, attempt, card, answer)
   return toOutcome(answer, ended ?? card)
+}
+
+/** The approved tool is not in the view: its upstream is away, or the session may not call it any more. */
+function missing({ registry }: GateParts, card: Card): Outcome {
+  const state = registry.find(card.connector)?.state()
+  if (state === undefined || state.state === 'ready') return unknownTool(card.tool)
+  return refused('upstream_unavailable', `The upstream of ${card.tool} is not there. It did not run.`, [], card)
 }
 
 /** A run that no caller waits for has no attempt of a caller to write its terminal row. */

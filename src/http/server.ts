@@ -23,7 +23,7 @@ const MOST_HEADERS = 100
 
 /** Builds the server; it does not listen yet. */
 export function createHttpServer({ edge, door, api, log }: ServerParts): Server {
-  const rest = getRequestListener(api, { overrideGlobalObjects: false })
+  const rest = getRequestListener(api)
 
   const server = createServer(
     // A slow or endless sender is cut: whole headers in 10 s, whole body in 15 s (reliability G1).

@@ -34,38 +34,36 @@ const works = async (): Promise<boolean> => {
   return answer.result?.content?.[0].text === '{}'
 }
 
+const SENTENCE =
+  'The gateway cannot check the session right now, so it lets nothing through. Try again in a few seconds.'
+
 test.each(['kill', 'pause'] as const)(
   'after %s of the database every door answers 503, nothing is reached, and it comes back',
   async (how) => {
     const speakers = await Promise.all(ERAS.map((era) => speaker(gateway, era, token)))
+    const unseen = await speaker(gateway, 'modern', fresh)
     expect(await works()).toBe(true)
     await server[how]()
     // Longer than the gateway believes what it last read of revocations.
     await new Promise((resolve) => setTimeout(resolve, 1_000))
     const before = upstream.of('tools/call').length
     try {
-      for (const name of ['u__echo', 'u__write_file']) {
-        for (const speak of [...speakers, await speaker(gateway, 'modern', fresh)]) {
+      const tries = ['u__echo', 'u__write_file'].flatMap((name) =>
+        [...speakers, unseen].map((speak) => ({ speak, name })),
+      )
+      await Promise.all(
+        tries.map(async ({ speak, name }) => {
           const started = performance.now()
           const { status, headers, answer } = await speak('tools/call', { name, arguments: {} })
-          expect({
-            status,
-            again: headers.get('retry-after'),
-            challenge: headers.get('www-authenticate'),
-            answer,
-          }).toEqual({
+          expect({ status, again: headers.get('retry-after'), challenge: headers.get('www-authenticate') }).toEqual({
             status: 503,
             again: '2',
             challenge: null,
-            answer: {
-              error: 'temporarily_unavailable',
-              error_description:
-                'The gateway cannot check the session right now, so it lets nothing through. Try again in a few seconds.',
-            },
           })
+          expect(answer).toEqual({ error: 'temporarily_unavailable', error_description: SENTENCE })
           expect(performance.now() - started).toBeLessThan(3_500)
-        }
-      }
+        }),
+      )
       const bad = await gateway.rpc('x.y.z', 'tools/list')
       expect(bad.status).toBe(401)
       expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)

@@ -388,6 +388,18 @@ describe('HTTP', () => {
     })
   })
 
+  test('czlonkowski/n8n-mcp#604: without an authorization server the challenge names no metadata, and there is none', async () => {
+    const refused = await fetch(gateway.mcpUrl, { method: 'POST', body: '{}' })
+    expect(refused.headers.get('www-authenticate')).toBe(
+      'Bearer realm="tollgate", error_description="Send the session token in the header Authorization: Bearer TOKEN."',
+    )
+    for (const path of ['', '/mcp']) {
+      const response = await fetch(`${gateway.url}/.well-known/oauth-protected-resource${path}`)
+      expect(response.status).toBe(404)
+      expect(await response.json()).toMatchObject({ status: 404, code: 'not_found' })
+    }
+  })
+
   test('a stranger is told JSON-RPC errors as JSON, and every answer says not to sniff or store it', async () => {
     const response = await fetch(gateway.mcpUrl, {
       method: 'POST',

@@ -107,7 +107,7 @@ describe.each([sdkV1, sdkV2Legacy, sdkV2Auto])('$name', (kind) => {
     const token = await personToken()
     const client = await connect(token)
     await client.call('box__echo')
-    await gateway.api('POST', `/v1/sessions/${sessionOf(token)}/revoke`, {})
+    await gateway.api('DELETE', `/v1/sessions/${sessionOf(token)}`)
     await expect(client.call('box__echo')).rejects.toThrow(/revoked or has ended/)
   })
 

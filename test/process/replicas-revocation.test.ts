@@ -20,7 +20,6 @@ beforeAll(async () => {
   ;[a, b] = await startTwo({ databaseUrl: database.url, mcpServers })
 }, 120_000)
 afterAll(async () => {
-  console.log(a.output().slice(-6000), b.output().slice(-6000))
   await Promise.all([a?.close(), b?.close()])
   await upstream?.close()
   await database?.close()
@@ -105,7 +104,6 @@ test('a card of a revoked session never runs, whoever approves it, and its waiti
   await b.api('DELETE', `/v1/sessions/${id}`)
   await b.api('POST', `/v1/approvals/${card}/approve`, {})
   const { answer } = await held
-  console.log(JSON.stringify(answer))
   expect(answer.result.isError).toBe(true)
   expect(JSON.stringify(answer)).toContain('session_revoked')
   const after = await eventually(
