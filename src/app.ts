@@ -16,6 +16,7 @@ import { migrate } from './db/migrate.ts'
 import { createSeal } from './db/seal.ts'
 import { createGate } from './gate/gate.ts'
 import { startRunner } from './gate/runner.ts'
+import { createSender } from './gate/send.ts'
 import { createViews } from './gate/views.ts'
 import { createApi } from './http/api/api.ts'
 import { createAuth } from './http/auth.ts'
@@ -108,9 +109,11 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     mostPerSession: 20,
   })
   const metrics = createMetrics(() => streams.size)
+  const sender = createSender(registry)
   const gate = createGate({
     views,
     registry,
+    sender,
     cards,
     audit,
     revocations,
@@ -216,6 +219,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
       streams.close()
       closing.abort()
       await closeServer(server)
+      sender.close()
       await stopRunner()
       await registry.close()
       await warden.close()

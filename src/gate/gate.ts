@@ -14,12 +14,13 @@ import { type FactParts, factsOf, fingerprint, isDead } from './facts.ts'
 import { DEAD, denied, failed, type Outcome, refused, unknownTool, unrecordable } from './outcome.ts'
 import { askPerson, runCard } from './person.ts'
 import { type Attempt, codeOf, recordEnd, sizeOf, wordFor } from './record.ts'
-import { send } from './send.ts'
+import type { Sender } from './send.ts'
 import type { Views } from './views.ts'
 
 export interface GateParts extends FactParts {
   readonly views: Views
   readonly registry: Registry
+  readonly sender: Sender
   readonly cards: Cards
   readonly audit: Audit
   /** How long a call is held for a person before it answers "pending", in milliseconds. */
@@ -146,8 +147,8 @@ async function canRecord({ revocations, audit }: GateParts): Promise<boolean> {
 }
 
 /** A plain read needs no row before it leaves; its one row is written after it ended, in a batch. */
-function runRead({ registry }: GateParts, asked: Asked, tool: RegisteredTool, leaving: Leaving): Promise<Answer> {
-  return send(registry, { ...asked, tool }, (running) => {
+function runRead({ sender }: GateParts, asked: Asked, tool: RegisteredTool, leaving: Leaving): Promise<Answer> {
+  return sender.send({ ...asked, tool }, (running) => {
     leaving.running = running
     if (leaving.cancelled !== undefined) running.cancel(leaving.cancelled)
   })

@@ -10,7 +10,6 @@ import { factsOf } from './facts.ts'
 import type { Asked, GateParts, Leaving } from './gate.ts'
 import { denied, failed, type Outcome, refused, unknownTool } from './outcome.ts'
 import { type Attempt, codeOf, recordEnd, sizeOf, wordFor } from './record.ts'
-import { send } from './send.ts'
 import type { ToolView } from './views.ts'
 
 /** Joins the card that is there or parks one, then waits for the person, up to `waitMs`. */
@@ -112,7 +111,7 @@ export async function runCard(
   const attempt: Attempt = { id: attemptId, started: performance.now(), view }
   const claimed = await parts.cards.claim(card.id, attemptId, { subject: session.subject, view: view.hash })
   if (claimed === undefined) return undefined
-  const answer = await send(parts.registry, {
+  const answer = await parts.sender.send({
     tool,
     session,
     argumentsText: claimed.argumentsText,

@@ -78,8 +78,9 @@ export function createAuth({ tokens, revocations, audit, metadataUrl }: AuthPart
     },
 
     /** 401 with a challenge (RFC 6750), or 503 while nobody can say whether the caller is good. */
-    refuse(_req: IncomingMessage, res: ServerResponse, problem: unknown): void {
+    refuse(req: IncomingMessage, res: ServerResponse, problem: unknown): void {
       if (res.headersSent) return
+      if (isLong(req)) res.setHeader('connection', 'close')
       if (problem instanceof TokenRefused) {
         recordRefusal({ kind: 'auth.refused', reason: problem.description })
         const challenge = [
@@ -99,6 +100,11 @@ export function createAuth({ tokens, revocations, audit, metadataUrl }: AuthPart
       send(res, 500, { error: 'server_error', error_description: 'The gateway failed inside. Nothing was run.' })
     },
   }
+}
+
+/** A refused caller's body is not read to its end, unless it is short enough to be worth keeping the connection. */
+function isLong({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || !(Number(headers['content-length'] ?? 0) <= 65_536)
 }
 
 /** The first header that must come once and came twice. */

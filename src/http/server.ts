@@ -43,7 +43,7 @@ export function createHttpServer({ edge, door, api, log }: ServerParts): Server 
       }
       const at = scopeOf(path)
       if (req.headers.origin !== undefined) allowOrigin(req, res)
-      if (req.method === 'OPTIONS' && at !== undefined) return preflight(res)
+      if (req.method === 'OPTIONS' && at !== undefined) return preflight(req, res)
       if (at === undefined) {
         void rest(req, res)
         return
@@ -93,11 +93,16 @@ function allowOrigin(req: IncomingMessage, res: ServerResponse): void {
   res.setHeader('access-control-expose-headers', 'Mcp-Session-Id, WWW-Authenticate')
 }
 
-function preflight(res: ServerResponse): void {
+/** Which headers a page of an allowed origin may send: those of the protocol, `Mcp-Param-…` with any name (SEP-2243). */
+function preflight(req: IncomingMessage, res: ServerResponse): void {
+  const asked = req.headers['access-control-request-headers']?.toLowerCase().split(',') ?? []
+  const params = asked.map((name) => name.trim()).filter((name) => /^mcp-param-[a-z0-9-]+$/.test(name))
   res.writeHead(204, {
     'access-control-allow-methods': 'POST, GET, DELETE',
-    'access-control-allow-headers':
+    'access-control-allow-headers': [
       'Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID',
+      ...params,
+    ].join(', '),
     'access-control-max-age': '600',
   })
   res.end()

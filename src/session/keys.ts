@@ -78,8 +78,10 @@ export async function createKeyring({ db, seal, log, audit }: KeyringParts): Pro
   timer.unref()
 
   return {
-    sign: (claims, typ) =>
-      new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ, kid: known.activeKid }).sign(known.signing),
+    async sign(claims, typ) {
+      await bringUp()
+      return new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ, kid: known.activeKid }).sign(known.signing)
+    },
     verifying: (kid) => known.keys.get(kid),
     async find(kid) {
       if (!KID.test(kid) || gone.has(kid) || known.keys.has(kid)) return known.keys.get(kid)
@@ -126,6 +128,15 @@ export async function createKeyring({ db, seal, log, audit }: KeyringParts): Pro
   }
 
   /** One reading at a time; whoever asks during one gets another after it, since the first may be too early. */
+  /** A key retired on another replica signs nothing from the moment that its retirement was answered. */
+  async function bringUp(): Promise<void> {
+    const [active] = await db.orm
+      .select({ kid: signingKeys.kid })
+      .from(signingKeys)
+      .where(eq(signingKeys.state, 'active'))
+    if (active?.kid !== known.activeKid) await refresh()
+  }
+
   function refresh(): Promise<void> {
     const started = (reading ?? Promise.resolve()).catch(() => {}).then(read)
     reading = started

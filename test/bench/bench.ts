@@ -14,18 +14,17 @@ import { type Figures, machine, report } from './report.ts'
 import { setStage, type Target } from './targets.ts'
 
 const FULL: Pace = {
-  rounds: 7,
+  rounds: 5,
   sliceMs: 600,
   leadMs: 150,
-  firstWarmUpMs: 7_000,
+  firstWarmUpMs: 6_000,
   warmUpMs: 1_200,
-  repeatMs: 40_000,
+  repeatMs: 20_000,
 }
-const QUICK: Pace = { rounds: 2, sliceMs: 300, leadMs: 100, firstWarmUpMs: 2_500, warmUpMs: 400, repeatMs: 3_000 }
-const IDLE_SESSIONS = 1_000
+const QUICK: Pace = { rounds: 2, sliceMs: 300, leadMs: 100, firstWarmUpMs: 2_500, warmUpMs: 400, repeatMs: 2_000 }
 const PROFILE_MS = 15_000
 /** Whatever hangs, the bench ends after this long. */
-const LONGEST_MS = 9 * 60_000
+const LONGEST_MS = 8 * 60_000
 
 const { values: options } = parseArgs({
   options: {
@@ -73,7 +72,7 @@ async function run(): Promise<Figures> {
   const idle = new Map<string, Idle>()
   for (const start of [stage.naive, stage.replica]) {
     const target = await start()
-    idle.set(target.name, await measureIdle(target, IDLE_SESSIONS))
+    idle.set(target.name, await measureIdle(target, options.quick ? 500 : 1_000))
     say(`memory of ${target.name}`)
   }
   return { machine: machine(), foreignCores: foreign(rows), rows, idle }

@@ -431,7 +431,7 @@ describe('rights', () => {
             ...(body === undefined ? {} : { body: JSON.stringify(body) }),
           })
           expect([path, response.status]).toEqual([path, 401])
-          expect((await response.json()).code).toBe('unauthorized')
+          expect(await response.json()).toMatchObject({ code: 'unauthorized' })
         }
       }
       expect((await gateway.api('GET', `/v1/approvals/${card.id}`)).body.status).toBe('pending')

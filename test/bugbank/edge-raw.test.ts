@@ -139,23 +139,25 @@ describe('a body', () => {
 
   test('G2: that unpacks to 1,000 times its size is not unpacked', async () => {
     await unreached(async () => {
+      const packed = gzipSync(Buffer.alloc(20 * 1024 * 1024, ' '))
       for (const coding of ['gzip', 'deflate', 'br', 'x-gzip', 'zstd', 'gzip, gzip']) {
-        const packed = gzipSync(Buffer.alloc(20 * 1024 * 1024, ' '))
         const { status, answer } = await postBytes(gateway, token, packed, { 'content-encoding': coding })
         expect({ status, code: answer.error.code }).toEqual({ status: 415, code: -32600 })
       }
     })
   })
 
-  test('G2: of 100 MB from a stranger is not read to its end', async () => {
+  test.each(
+    [LINE, 'POST /v1/sessions HTTP/1.1', 'POST /nothing HTTP/1.1'].flatMap((to) =>
+      ['Content-Length: 104857600', 'Transfer-Encoding: chunked'].map((length) => [to, length] as const),
+    ),
+  )('G2: of 100 MB from a stranger is not read to its end: %s, %s', async (to, length) => {
     await unreached(async () => {
-      for (const length of ['Content-Length: 104857600', 'Transfer-Encoding: chunked']) {
-        const head = rawRequest(LINE, ['Host: localhost', 'Content-Type: application/json', length])
-        // Two answers are awaited, so that it is seen how much is taken after the first.
-        const { answers, sent } = await rawExchange(port(), repeat(head, CHUNK, 1_600), { answers: 2, withinMs: 3_000 })
-        expect(answers[0]?.status).toBe(401)
-        expect(sent).toBeLessThan(16 * 1024 * 1024)
-      }
+      const head = rawRequest(to, ['Host: localhost', 'Content-Type: application/json', length])
+      // Two answers are awaited, so that it is seen how much is taken after the first.
+      const { answers, sent } = await rawExchange(port(), repeat(head, CHUNK, 1_600), { answers: 2, withinMs: 3_000 })
+      expect([401, 404]).toContain(answers[0]?.status)
+      expect(sent).toBeLessThan(16 * 1024 * 1024)
     })
   })
 

@@ -61,7 +61,8 @@ try {
   await fixture.close()
 }
 console.log(failed ? '\nConformance: not as expected.' : '\nConformance: as expected.')
-process.exitCode = failed ? 1 : 0
+// A question that no scenario answers may still hold a timer.
+process.exit(failed ? 1 : 0)
 
 async function runDoor(revision: Revision, door: Door, direct: SuiteRun): Promise<void> {
   const folder = import.meta.dirname

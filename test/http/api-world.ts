@@ -12,6 +12,7 @@ import { createRegistry, type Registry } from '../../src/connector/registry.ts'
 import type { Database } from '../../src/db/connect.ts'
 import { createSeal } from '../../src/db/seal.ts'
 import { createGate, type Gate } from '../../src/gate/gate.ts'
+import { createSender } from '../../src/gate/send.ts'
 import { createViews } from '../../src/gate/views.ts'
 import { createApi } from '../../src/http/api/api.ts'
 import type { ApiParts } from '../../src/http/api/parts.ts'
@@ -81,7 +82,18 @@ export async function createWorld(parts: Partial<ApiParts> = {}, cardTimeoutMs =
     newId: randomUUID,
   })
   const observe = () => {}
-  const gate = createGate({ views, registry, cards, audit, revocations, approvalsOn: true, waitMs: 0, now, observe })
+  const gate = createGate({
+    views,
+    registry,
+    sender: createSender(registry),
+    cards,
+    audit,
+    revocations,
+    approvalsOn: true,
+    waitMs: 0,
+    now,
+    observe,
+  })
   const app = createApi({
     isAdmin: createAdmin(ADMIN_KEY),
     db,

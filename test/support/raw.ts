@@ -2,6 +2,7 @@
  * Bytes to a port and what comes back: for requests that no HTTP library would send.
  * @module
  */
+import { once } from 'node:events'
 import { connect } from 'node:net'
 
 export interface RawAnswer {
@@ -66,15 +67,13 @@ export function rawExchange(
       closed = true
       finish()
     })
+    const gone = new Promise((done) => socket.once('close', done))
     void send()
     async function send(): Promise<void> {
       for (const part of parts) {
         if (over || socket.destroyed) return
         if (!socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part)) {
-          await new Promise<void>((taken) => {
-            socket.once('drain', taken)
-            socket.once('close', taken)
-          })
+          await Promise.race([once(socket, 'drain').catch(() => {}), gone])
         }
       }
     }

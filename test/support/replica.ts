@@ -98,7 +98,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   }
 
   async function ready(own: ChildProcess): Promise<void> {
-    const until = Date.now() + 45_000
+    const until = Date.now() + 90_000
     for (;;) {
       if (own.exitCode !== null) throw new Error(`The replica ended with ${own.exitCode}: ${output}`)
       if (Date.now() > until) throw new Error(`The replica was not ready in time: ${output}`)

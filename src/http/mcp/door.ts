@@ -7,11 +7,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Withheld } from '../../connector/connector.ts'
 import { createMirror } from '../../connector/mcp/mirror.ts'
 import type { ToolView } from '../../gate/views.ts'
-import type { Bounds } from '../../json.ts'
+import { type Bounds, canonicalText } from '../../json.ts'
 import type { Session } from '../../policy/words.ts'
 import { BodyRefused, readBody } from '../edge.ts'
 import { type CallParts, callTool, type ToolCall } from './call.ts'
-import { BadMessage, isObject, type Message, type Params, readMessage } from './envelope.ts'
+import { BadMessage, isObject, type Message, memberText, type Params, readMessage } from './envelope.ts'
 import { instructionsFor } from './instructions.ts'
 import type { Era } from './lists.ts'
 import { checkMirrored, checkModern, elicitationOf, isModern } from './modern.ts'
@@ -165,7 +165,8 @@ export function createDoor(parts: DoorParts) {
   function cancel({ session }: Visit, known: LegacySession | undefined, params: Params): void {
     const { requestId } = params.value
     if (typeof requestId !== 'string' && typeof requestId !== 'number') return
-    inFlight.get(flightKey(session, known, JSON.stringify(requestId)))?.cancel('The client cancelled the call.')
+    const key = flightKey(session, known, memberText(params, 'requestId') as string)
+    inFlight.get(key)?.cancel('The client cancelled the call.')
   }
 
   function openLegacyStream({ req, res, session, scope, reply }: Visit, takes: Takes): void {
@@ -287,8 +288,9 @@ export function createDoor(parts: DoorParts) {
 
 const NO_ELICITATION = { form: false, url: false }
 
+/** Ids are compared as values: two ways to write one text are one id, and no digit is lost. */
 const flightKey = (session: Session, known: LegacySession | undefined, idText: string): string =>
-  `${session.id} ${known?.id ?? ''} ${idText}`
+  `${session.id} ${known?.id ?? ''} ${canonicalText(idText)}`
 
 const notServed = (idText: string, method: string): string =>
   errorText(idText, RPC.methodNotFound, `Method not found: ${method.slice(0, 64)}. This gateway proxies tools only.`)

@@ -2,7 +2,8 @@
  * `notifications/progress` to the caller, under its own token, on the stream of its own request.
  * @module
  */
-import type { Params } from './envelope.ts'
+import { members } from '../../json.ts'
+import { memberText, type Params } from './envelope.ts'
 import type { Reply } from './reply.ts'
 
 /** One caller's progress. It rises only, as the protocol wants it; what would fall is left out. */
@@ -19,10 +20,17 @@ export function wantsProgress({ meta }: Params): boolean {
   return typeof meta.progressToken === 'string' || typeof meta.progressToken === 'number'
 }
 
+/** The token as the caller wrote it, so that no digit of it is lost. */
+function tokenText(params: Params): string {
+  const meta = memberText(params, '_meta') ?? '{}'
+  const span = members(meta)?.get('progressToken')
+  return span === undefined ? '' : meta.slice(span.start, span.end)
+}
+
 /** Progress over one reply; without a token in `params` nothing is sent but the first byte of a hold. */
 export function createProgress(params: Params, reply: Reply, everyMs: number): Progress {
   const wanted = wantsProgress(params)
-  const token = JSON.stringify(params.meta.progressToken)
+  const token = wanted ? tokenText(params) : ''
   let last = Number.NEGATIVE_INFINITY
   let steps = 0
   let timer: NodeJS.Timeout | undefined

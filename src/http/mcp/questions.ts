@@ -33,7 +33,8 @@ export interface Questions {
   resume(state: string, binding: string): Suspended | undefined
 }
 
-const ANSWER_WITHIN_MS = 10 * 60_000
+/** A little less than a call may take in all, so that an upstream hears that nobody answered. */
+const ANSWER_WITHIN_MS = 270_000
 
 /** Builds the questions of this process. */
 export function createQuestions(key: Buffer): Questions {
