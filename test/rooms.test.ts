@@ -71,6 +71,11 @@ describe('rooms', () => {
     expect(imports.filter((line) => !allowed.test(line.split(' ')[1] as string))).toEqual([])
   })
 
+  test('drizzle comes in through one door', () => {
+    const doors = files.filter(({ text }) => /'drizzle-orm/.test(text)).map(({ name }) => name)
+    expect(doors).toEqual(['db/drizzle.ts'])
+  })
+
   test.each(Object.entries(OWNERS))('only one room writes the table %s', (table, owner) => {
     const writes = new RegExp(
       `\\b(insert|update|delete)\\(${table === 'signing_keys' ? 'signingKeys' : table}\\)|insert into ${table}\\b|update ${table} set|delete from ${table}\\b`,

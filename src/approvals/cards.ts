@@ -3,7 +3,7 @@
  * that returns the row, in one transaction with its audit row and its notice. No row back means that someone was first.
  * @module
  */
-import { and, eq, inArray, isNull, lte, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, lte, sql } from '../db/drizzle.ts'
 import type { Audit, AuditEntry } from '../audit/audit.ts'
 import type { Database } from '../db/connect.ts'
 import type { DbEvent } from '../db/events.ts'

@@ -2,8 +2,7 @@
  * What every move of a card is made of: a conditional update that returns the row, its notice, and what its audit row says.
  * @module
  */
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
-import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
+import { and, eq, inArray, type SQL, sql, type PgUpdateSetSource } from '../db/drizzle.ts'
 import type { AuditEntry } from '../audit/audit.ts'
 import type { Tx } from '../db/connect.ts'
 import { tell } from '../db/events.ts'

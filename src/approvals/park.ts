@@ -2,7 +2,7 @@
  * Parking a call: one open card per session and fingerprint, however many ask at once, and so many per session.
  * @module
  */
-import { and, count, eq, inArray, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, sql } from '../db/drizzle.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { RegisteredTool } from '../connector/connector.ts'
 import { tell } from '../db/events.ts'

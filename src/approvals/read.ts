@@ -2,7 +2,7 @@
  * Reading cards: one, the one a caller may join or collect, and pages of them.
  * @module
  */
-import { and, desc, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, or, type SQL, sql } from '../db/drizzle.ts'
 import type { Database } from '../db/connect.ts'
 import { cards } from '../db/schema.ts'
 import { type Card, type CardRow, type CardStatus, OPEN, TOLD, toCard } from './show.ts'

@@ -3,7 +3,7 @@
  * By the database's time, so that replicas whose clocks differ agree.
  * @module
  */
-import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, lte, sql } from '../db/drizzle.ts'
 import type { Audit } from '../audit/audit.ts'
 import { type Database, rows, type Tx } from '../db/connect.ts'
 import { CHANNEL, type DbEvent } from '../db/events.ts'

@@ -2,7 +2,7 @@
  * Reading the record, newest first.
  * @module
  */
-import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, type SQL, sql } from '../db/drizzle.ts'
 import type { Database } from '../db/connect.ts'
 import { audit } from '../db/schema.ts'
 import type { AuditEntry } from './entry.ts'

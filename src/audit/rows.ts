@@ -2,7 +2,7 @@
  * The statements on the table `audit`, which this room alone writes. There is no update and no delete among them.
  * @module
  */
-import { sql } from 'drizzle-orm'
+import { sql } from '../db/drizzle.ts'
 import { type Orm, rows as rowsOf } from '../db/connect.ts'
 import { COLUMNS, type Head, type Row } from './entry.ts'
 

@@ -4,7 +4,7 @@
  * the right to write the table has made anew from start to end.
  * @module
  */
-import { sql } from 'drizzle-orm'
+import { sql } from '../db/drizzle.ts'
 import { type Database, rows as rowsOf } from '../db/connect.ts'
 import { COLUMNS, type Columns, columnsOf, GENESIS, type Head, hashOf } from './entry.ts'
 

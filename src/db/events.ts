@@ -3,7 +3,7 @@
  * read again; whoever missed one is told `listening` and reads what it missed.
  * @module
  */
-import { sql } from 'drizzle-orm'
+import { sql } from './drizzle.ts'
 import type { Tx } from './orm.ts'
 
 export type DbEvent =

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { sql } from 'drizzle-orm'
+import { sql } from './drizzle.ts'
 import type { Database } from './connect.ts'
 import { rows } from './orm.ts'
 

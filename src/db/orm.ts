@@ -3,9 +3,7 @@
  * So results look the same on PGlite and PostgreSQL, and no error carries parameters.
  * @module
  */
-import type { ExtractTablesWithRelations } from 'drizzle-orm'
-import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
-import { drizzle } from 'drizzle-orm/postgres-js'
+import { type ExtractTablesWithRelations, type PgDatabase, type PgQueryResultHKT, drizzle } from './drizzle.ts'
 import type { Sql } from 'postgres'
 import { asDatabaseError, DatabaseUnavailable } from './errors.ts'
 

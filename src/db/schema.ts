@@ -3,7 +3,7 @@
  * JSON is kept as text: what a caller sent must come back letter for letter, and jsonb refuses \u0000.
  * @module
  */
-import { bigint, numeric, pgTable, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { bigint, numeric, pgTable, primaryKey, text, timestamp, uuid } from './drizzle.ts'
 
 const moment = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' })
 

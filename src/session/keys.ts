@@ -3,7 +3,7 @@
  * A key is `active` (signs), then `verifying` (still believed), then `retired`. Owner of the table signing_keys.
  * @module
  */
-import { eq, ne, sql } from 'drizzle-orm'
+import { eq, ne, sql } from '../db/drizzle.ts'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import type { Audit } from '../audit/audit.ts'
 import type { Database, Tx } from '../db/connect.ts'

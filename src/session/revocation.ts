@@ -3,8 +3,7 @@
  * A notice makes it instant; polling makes it certain; and when the database cannot be asked, nobody claims to know.
  * @module
  */
-import { and, gt, isNotNull, or, sql } from 'drizzle-orm'
-import type { AnyPgColumn } from 'drizzle-orm/pg-core'
+import { and, gt, isNotNull, or, sql, type AnyPgColumn } from '../db/drizzle.ts'
 import type { Database } from '../db/connect.ts'
 import type { Log } from '../db/log.ts'
 import { sessions } from '../db/schema.ts'

@@ -3,7 +3,7 @@
  * A session dies once: the first revocation and the first end stand, and every replica is told in the same transaction.
  * @module
  */
-import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, type SQL, sql } from '../db/drizzle.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { Database, Tx } from '../db/connect.ts'
 import { tell } from '../db/events.ts'

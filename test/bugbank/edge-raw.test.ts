@@ -155,7 +155,7 @@ describe('a body', () => {
     await unreached(async () => {
       const head = rawRequest(to, ['Host: localhost', 'Content-Type: application/json', length])
       // Two answers are awaited, so that it is seen how much is taken after the first.
-      const { answers, sent } = await rawExchange(port(), repeat(head, CHUNK, 1_600), { answers: 2, withinMs: 3_000 })
+      const { answers, sent } = await rawExchange(port(), repeat(head, CHUNK, 600), { answers: 2, lingerMs: 1_500 })
       expect([401, 404]).toContain(answers[0]?.status)
       expect(sent).toBeLessThan(16 * 1024 * 1024)
     })
@@ -245,7 +245,7 @@ function* repeat(head: Buffer, piece: Buffer, times: number): Generator<Buffer> 
 describe('a raw request', () => {
   test.each(requests)('G4: with %s smuggles nothing', async (_, make, expected) => {
     const before = upstream.of('tools/call').length
-    const { answers, text, closed } = await rawExchange(port(), [make(token)], { answers: 2, withinMs: 250 })
+    const { answers, text, closed } = await rawExchange(port(), [make(token)], { answers: 2, lingerMs: 100 })
     const status = answers[0]?.status ?? (closed ? 0 : Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? -1))
     expect(expected).toContain(status)
     const calls = upstream.of('tools/call').slice(before)
@@ -266,7 +266,7 @@ describe('a raw request', () => {
     await unreached(async () => {
       const first = rawRequest(LINE, ['Host: localhost', 'Content-Type: application/json'], ECHO)
       const second = rawRequest(LINE, common(), BAD)
-      const { answers } = await rawExchange(port(), [Buffer.concat([first, second])], { answers: 2, withinMs: 500 })
+      const { answers } = await rawExchange(port(), [Buffer.concat([first, second])], { answers: 2, lingerMs: 300 })
       expect(answers[0]?.status).toBe(401)
       if (answers[1] !== undefined) expect(answers[1].body).toContain('-32602')
     })

@@ -257,10 +257,30 @@ describe('JSON-RPC', () => {
       role: 'person-chat',
       tools: ['mcp__u__echo'],
     })
-    await postBytes(gateway, session.token, `[${forbidden}]`)
     await expect
-      .poll(async () => (await gateway.api('GET', `/v1/audit?sessionId=${session.id}`)).body.items)
+      .poll(
+        async () => {
+          await postBytes(gateway, session.token, `[${forbidden}]`)
+          return (await gateway.api('GET', `/v1/audit?sessionId=${session.id}`)).body.items
+        },
+        { interval: 250, timeout: 3_000 },
+      )
       .toContainEqual(expect.objectContaining({ kind: expect.stringMatching(/refused|call\.ended/) }))
+  })
+
+  test("permission-protocol/deploy-gate#59: one caller's flood of refused messages does not hide another's", async () => {
+    const flood = Array.from({ length: 100 }, () => postBytes(gateway, token, '[]'))
+    const { body: session } = await gateway.api('POST', '/v1/sessions', {
+      role: 'person-chat',
+      tools: ['mcp__u__echo'],
+    })
+    await Promise.all([...flood.slice(0, 50), postBytes(gateway, session.token, `[${forbidden}]`)])
+    await Promise.all(flood)
+    await expect
+      .poll(async () => (await gateway.api('GET', `/v1/audit?sessionId=${session.id}`)).body.items.length)
+      .toBeGreaterThan(1)
+    const { body } = await gateway.api('GET', '/v1/audit?kind=auth.refused&limit=200')
+    expect(body.items.length).toBeLessThan(100)
   })
 
   const ids = [

@@ -26,8 +26,10 @@ export interface RawExchange {
 export interface RawOptions {
   /** Stop after this many whole answers (default 1). */
   readonly answers?: number
-  /** Stop after this long in any case, in milliseconds (default 2,000). */
+  /** Stop after this long in any case, in milliseconds (default 5,000). */
   readonly withinMs?: number
+  /** Stop this long after the first whole answer, though not enough came (default: never). */
+  readonly lingerMs?: number
 }
 
 /**
@@ -37,7 +39,7 @@ export interface RawOptions {
 export function rawExchange(
   port: number,
   parts: Iterable<string | Buffer>,
-  { answers: wanted = 1, withinMs = 2_000 }: RawOptions = {},
+  { answers: wanted = 1, withinMs = 5_000, lingerMs }: RawOptions = {},
 ): Promise<RawExchange> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
@@ -45,17 +47,21 @@ export function rawExchange(
     let closed = false
     let over = false
     const timer = setTimeout(finish, withinMs)
+    let lingering: NodeJS.Timeout | undefined
     function finish(): void {
       if (over) return
       over = true
       clearTimeout(timer)
+      clearTimeout(lingering)
       const sent = socket.bytesWritten - socket.writableLength
       socket.destroy()
       resolve({ answers: readAnswers(received), text: received.toString('latin1'), closed, sent })
     }
     socket.on('data', (bytes) => {
       received = Buffer.concat([received, bytes])
-      if (readAnswers(received).length >= wanted) finish()
+      const { length } = readAnswers(received)
+      if (length >= wanted) finish()
+      else if (length > 0 && lingerMs !== undefined) lingering ??= setTimeout(finish, lingerMs)
     })
     socket.on('error', () => {
       closed = true

@@ -3,7 +3,7 @@
  * @module
  */
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { sql } from 'drizzle-orm'
+import { sql } from '../../db/drizzle.ts'
 import { notFound, problem } from '../problem.ts'
 import type { ApiParts } from './parts.ts'
 
