@@ -21,7 +21,7 @@ export class AuditUnavailable extends Error {
 export interface Audit {
   /** The chain this process writes. */
   readonly writer: string
-  /** Written within moments. Throws AuditUnavailable when the queue is full or writing keeps failing. */
+  /** Written within moments of the database being there. Throws AuditUnavailable when the queue is full. */
   record(entry: AuditEntry): void
   /** Resolves when the entry is durable. Rejects with AuditUnavailable after two seconds; it may be written still. */
   commit(entry: AuditEntry): Promise<void>
@@ -172,6 +172,22 @@ export function createAudit({ db, log, batchMs = 50, queueLimit = 10_000 }: Audi
     queue.push(waiting)
   }
 
+  /** In turn, or not at all: behind others whose database does not answer, nobody waits longer than for a commit. */
+  function soon<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let late = false
+      const timer = setTimeout(() => {
+        late = true
+        reject(new AuditUnavailable(`The audit record was busy for ${COMMIT_MS} ms. Check the database.`))
+      }, COMMIT_MS)
+      void inTurn(async () => {
+        if (late) return
+        clearTimeout(timer)
+        await work().then(resolve, reject)
+      })
+    })
+  }
+
   const healthy = () => !closed && (failingSince === undefined || Date.now() - failingSince < UNHEALTHY_MS)
 
   return {
@@ -179,7 +195,6 @@ export function createAudit({ db, log, batchMs = 50, queueLimit = 10_000 }: Audi
       return writer
     },
     record(entry) {
-      if (!healthy()) throw new AuditUnavailable('The audit record cannot be written. Check the database.')
       push(stamp(entry))
       flushIn(queue.length >= BATCH_ROWS ? 0 : batchMs)
     },
@@ -205,7 +220,7 @@ export function createAudit({ db, log, batchMs = 50, queueLimit = 10_000 }: Audi
       })
     },
     transaction: (work) =>
-      inTurn(async () => {
+      soon(async () => {
         if (closed) throw new AuditUnavailable('The audit record is closed: this process is stopping.')
         await findOut()
         let end: Head | undefined

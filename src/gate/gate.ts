@@ -5,9 +5,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Card, Cards } from '../approvals/cards.ts'
-import type { Audit } from '../audit/audit.ts'
+import { type Audit, AuditUnavailable } from '../audit/audit.ts'
 import type { Answer, ElicitationModes, Question, RegisteredTool, Running } from '../connector/connector.ts'
 import type { Registry } from '../connector/registry.ts'
+import { DatabaseUnavailable } from '../db/errors.ts'
 import { decide } from '../policy/decide.ts'
 import type { Code, Decision, Reason, Session } from '../policy/words.ts'
 import { type FactParts, factsOf, fingerprint, isDead } from './facts.ts'
@@ -125,7 +126,7 @@ async function pass(parts: GateParts, asked: Asked, leaving: Leaving): Promise<O
       return ended(parts, asked, attempt, outcome, call.fingerprint, decision.reasons)
     }
     case 'ask': {
-      const outcome = await askPerson(parts, asked, call, attempt, decision.reasons, leaving)
+      const outcome = await askPerson(parts, asked, call, attempt, decision.reasons, leaving).catch(withoutDatabase)
       return ended(parts, asked, attempt, outcome, call.fingerprint, decision.reasons)
     }
     case 'allow': {
@@ -134,6 +135,12 @@ async function pass(parts: GateParts, asked: Asked, leaving: Leaving): Promise<O
       return ended(parts, asked, attempt, outcome, call.fingerprint, decision.reasons, answer)
     }
   }
+}
+
+/** A card that cannot be read, parked or claimed runs nothing. What has run ends without the database (person.ts). */
+function withoutDatabase(problem: unknown): Outcome {
+  if (problem instanceof DatabaseUnavailable || problem instanceof AuditUnavailable) return unrecordable()
+  throw problem
 }
 
 /** Whether what happens now can be known and written down; without that nothing happens. */

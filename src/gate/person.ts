@@ -2,7 +2,7 @@
  * A gated call: parked as a card, waited for, and run once after a person said yes.
  * @module
  */
-import type { Card } from '../approvals/cards.ts'
+import type { Card, Cards, Finish } from '../approvals/cards.ts'
 import type { Answer, RegisteredTool, UpstreamCall } from '../connector/connector.ts'
 import { type Call, decide } from '../policy/decide.ts'
 import type { Code, Reason, Session } from '../policy/words.ts'
@@ -121,12 +121,13 @@ export async function runCard(
     onProgress: caller.onProgress,
     ask: caller.ask ?? (() => Promise.resolve(new Map())),
   })
-  const ended = await parts.cards.finish(card.id, {
+  const end: Finish = {
     status: wordFor(answer),
     code: codeOf(answer),
     outcome: { code: codeOf(answer), isError: answer.kind === 'error' || (answer.kind === 'result' && answer.isError) },
     resultText: JSON.stringify(answer),
-  })
+  }
+  const ended = await parts.cards.finish(card.id, end).catch(() => finishLater(parts.cards, card.id, end))
   if (caller.ask === undefined) recordDetached(parts, session, attempt, card, answer)
   return toOutcome(answer, ended ?? card)
 }
@@ -136,6 +137,16 @@ function missing({ registry }: GateParts, card: Card): Outcome {
   const state = registry.find(card.connector)?.state()
   if (state === undefined || state.state === 'ready') return unknownTool(card.tool)
   return refused('upstream_unavailable', `The upstream of ${card.tool} is not there. It did not run.`, [], card)
+}
+
+const FINISH_AGAIN_MS = 500
+
+/** The call has run, so its end is written down as soon as it can be; after its lease there is nothing to end. */
+function finishLater(cards: Cards, id: string, end: Finish): undefined {
+  const again = (): void => {
+    setTimeout(() => cards.finish(id, end).catch(again), FINISH_AGAIN_MS).unref()
+  }
+  again()
 }
 
 /** A run that no caller waits for has no attempt of a caller to write its terminal row. */

@@ -8,6 +8,7 @@ import type { AuditEntry } from '../audit/entry.ts'
 import type { Session } from '../policy/words.ts'
 import { type Revocations, RevocationsUnknown } from '../session/revocation.ts'
 import { TokenRefused, type Tokens, TokenUncheckable } from '../session/token.ts'
+import { isLong } from './edge.ts'
 
 export interface AuthParts {
   readonly tokens: Tokens
@@ -33,7 +34,8 @@ const MOST_REFUSALS_RECORDED = 20
 /** Builds the check. */
 export function createAuth({ tokens, revocations, audit, metadataUrl }: AuthParts) {
   let second = 0
-  let recorded = 0
+  /** How many refusals of each session (of strangers together) were written in this second. */
+  const recorded = new Map<string, number>()
 
   function live(session: Session): Session {
     if (revocations.isDead(session.id))
@@ -46,9 +48,12 @@ export function createAuth({ tokens, revocations, audit, metadataUrl }: AuthPart
     const now = Math.floor(performance.now() / 1000)
     if (now !== second) {
       second = now
-      recorded = 0
+      recorded.clear()
     }
-    if (++recorded > MOST_REFUSALS_RECORDED) return
+    const whose = row.sessionId ?? ''
+    const count = (recorded.get(whose) ?? 0) + 1
+    recorded.set(whose, count)
+    if (count > MOST_REFUSALS_RECORDED) return
     try {
       audit.record(row)
     } catch {
@@ -100,11 +105,6 @@ export function createAuth({ tokens, revocations, audit, metadataUrl }: AuthPart
       send(res, 500, { error: 'server_error', error_description: 'The gateway failed inside. Nothing was run.' })
     },
   }
-}
-
-/** A refused caller's body is not read to its end, unless it is short enough to be worth keeping the connection. */
-function isLong({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || !(Number(headers['content-length'] ?? 0) <= 65_536)
 }
 
 /** The first header that must come once and came twice. */

@@ -88,3 +88,8 @@ export function readBody(req: IncomingMessage, limit: number): Promise<Buffer> {
 }
 
 const tooLarge = (limit: number): BodyRefused => new BodyRefused(413, `The body is larger than ${limit} bytes.`)
+
+/** Whether a body is too long to be read to its end only to keep the connection, when it is not wanted. */
+export function isLong({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || !(Number(headers['content-length'] ?? 0) <= 65_536)
+}

@@ -7,7 +7,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { type EdgeRules, strangeRequest } from './edge.ts'
+import { type EdgeRules, isLong, strangeRequest } from './edge.ts'
 import { type Scope, scopeOf } from './mcp/scope.ts'
 
 export interface ServerParts {
@@ -45,6 +45,7 @@ export function createHttpServer({ edge, door, api, log }: ServerParts): Server 
       if (req.headers.origin !== undefined) allowOrigin(req, res)
       if (req.method === 'OPTIONS' && at !== undefined) return preflight(req, res)
       if (at === undefined) {
+        if (isLong(req)) res.setHeader('connection', 'close')
         void rest(req, res)
         return
       }

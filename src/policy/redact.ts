@@ -48,8 +48,9 @@ const SCHEME = /\b(bearer|basic|digest|negotiate|apikey)([ \t]{1,4}|%20|\+)[A-Za
 const URL_USER = /:(?:\\?\/){2}[^\s/?#"'<>\\]*@/g
 const URL_USER_ENCODED = /%3a%2f%2f[^\s/?#"'<>\\]{1,512}?%40/gi
 const QUERY = /([?&;#]([A-Za-z0-9_.~%[\]-]{1,64})=)([^&#\s"'<>\\]+)/g
-const PAIR =
-  /(?<![A-Za-z0-9_.-])([A-Za-z][A-Za-z0-9_.-]{0,63})(\\?["']?[ \t]{0,4}(?:=>|[:=])[ \t]{0,4})(\\"(?:[^"\\]|\\[^"])*(?:\\"|$)|"(?:[^"\\]|\\.)*(?:"|\\?$)|'[^'\r\n]*(?:'|$)|(?:,(?!\s)|[^\s,;&"'}\])\\])+)/g
+const PAIR = /(?<![A-Za-z0-9_.-])(-{0,4}[A-Za-z][A-Za-z0-9_.-]{0,63})(\\?["']?[ \t]{0,4}(?:=>|[:=])[ \t]{0,4})/g
+const PAIR_VALUE =
+  /(?:\\"(?:[^"\\]|\\[^"])*(?:\\"|$)|"(?:[^"\\]|\\.)*(?:"|\\?$)|'[^'\r\n]*(?:'|$)|(?:,(?!\s)|[^\s,;&"'}\])\\])+)/y
 const SHAPES: readonly RegExp[] = [
   /\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){0,4}/g, // JWT, JWE, and JSON in base64url
   /\b(?:sk|pk|rk|ak|whsec|pplx|gsk|hf|npm|fc|tvly|shpat|shpss|lin_api|dop_v1|xapp|dckr_pat|pypi|rubygems|sntrys|ntn|secret)[-_][A-Za-z0-9_-]{16,}/g,
@@ -76,14 +77,30 @@ export function redactText(text: string): string {
     out = out.replace(QUERY, (all, head: string, name: string, value: string) =>
       isSecretName(decoded(name)) ? hide(all, head, '', value, name) : all,
     )
-    out = out.replace(PAIR, (all, name: string, between: string, value: string) =>
-      isSecretName(name) ? hide(all, name, between, value) : all,
-    )
+    out = hidePairs(out)
   }
   if (out.includes('%')) out = out.replace(URL_USER_ENCODED, `%3A%2F%2F${REDACTED}%40`)
   out = out.replace(SCHEME, (_all, scheme: string) => `${scheme} ${REDACTED}`)
   for (const shape of SHAPES) out = out.replace(shape, REDACTED)
   return out
+}
+
+/** Hides values of secret names. Of any other pair only the name is passed over: its value may hold pairs (`Error: token=…`). */
+function hidePairs(text: string): string {
+  let out = ''
+  let done = 0
+  for (const match of text.matchAll(PAIR)) {
+    const [head, name = '', between = ''] = match
+    const at = match.index
+    // A name within a value that is hidden already counts no more.
+    if (at < done || !isSecretName(name)) continue
+    PAIR_VALUE.lastIndex = at + head.length
+    const value = PAIR_VALUE.exec(text)?.[0]
+    if (value === undefined) continue
+    out += text.slice(done, at) + hide(head + value, name, between, value)
+    done = at + head.length + value.length
+  }
+  return out + text.slice(done)
 }
 
 /** The pair with the mark in the value's own quotes, so that what was JSON stays JSON; as it is where it is hidden already. */

@@ -3,15 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Bank, callText, KINDS, type Kind, listTexts, readEvents, startBank } from '../support/bank.ts'
+import { type Bank, callText, KINDS, type Kind, listTexts, startBank } from '../support/bank.ts'
 import { ERAS, type Era, freePort, type Gateway, startGateway } from '../support/gateway.ts'
+import { streamingClient } from '../support/streaming.ts'
 import type { Behaviour } from '../support/upstream.ts'
 
 const WAIT_MS = 300
 const RULES = { '*': 'write', look: 'read', buy: { access: 'spend' }, peek: { access: 'read', ask: true } }
 const LONG = 'a_tool_with_a_very_long_name_that_does_not_fit_into_sixty_four_characters'
-const NAMES = ['pay', 'look', 'buy', 'peek', 'breaks', LONG]
-const definition = (name: string, more = ''): string => `{"name":"${name}","inputSchema":{"type":"object"}${more}}`
+const NAMES = ['pay', 'look', 'buy', 'peek', 'breaks', 'hinted', LONG]
+const HINTS = ',"annotations":{"readOnlyHint":true,"destructiveHint":false},"_meta":{"dev.tollgate/access":"read"}'
+const definition = (name: string, more = name === 'hinted' ? HINTS : ''): string =>
+  `{"name":"${name}","inputSchema":{"type":"object"}${more}}`
 
 let bank: Bank
 let gateway: Gateway
@@ -22,13 +25,16 @@ let amount = 0
 
 beforeAll(async () => {
   const echo: Behaviour = (call) => call.text(`paid ${call.argumentsText}`)
-  bank = await startBank(NAMES.map((name) => definition(name)), {
-    behaviours: {
-      ...Object.fromEntries(NAMES.map((name) => [name, echo])),
-      breaks: (call) => void call.response.socket?.destroy(),
+  bank = await startBank(
+    NAMES.map((name) => definition(name)),
+    {
+      behaviours: {
+        ...Object.fromEntries(NAMES.map((name) => [name, echo])),
+        breaks: (call) => void call.response.socket?.destroy(),
+      },
+      entry: { tools: RULES },
     },
-    entry: { tools: RULES },
-  })
+  )
   folder = mkdtempSync(join(tmpdir(), 'tollgate-approvals-'))
   settings = {
     TOLLGATE_DATA: folder,
@@ -67,41 +73,23 @@ async function park(era: Era, args: string, kind: Kind = 'new', as = token, name
   return decisionOf(answer).card as { id: string; status: string; expiresAt: string }
 }
 
-/** A call that is held: resolves when its headers are there. */
-async function hold(era: Era, args: string, { progressToken = '' } = {}) {
-  const abort = new AbortController()
-  const began = performance.now()
-  const messages: any[] = []
-  const envelope = '"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}'
-  const meta = [era === 'modern' ? envelope : '', progressToken === '' ? '' : `"progressToken":${progressToken}`]
-  const response = await fetch(gateway.mcpUrl, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...(era === 'modern'
-        ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'new__pay' }
-        : {}),
-    },
-    body: `{"jsonrpc":"2.0","id":"held","method":"tools/call","params":{"name":"new__pay","arguments":${args},"_meta":{${meta.filter(Boolean).join(',')}}}}`,
-    signal: abort.signal,
-  })
-  const headersMs = performance.now() - began
-  const ended = readEvents(response, (message) => messages.push(message)).then(() => messages.at(-1))
-  return { headersMs, type: response.headers.get('content-type'), messages, ended, drop: () => abort.abort() }
+/** A call that is held, and followed as its messages come. */
+async function hold(era: Era, args: string, more: { progressToken?: unknown } = {}) {
+  const caller = await streamingClient(gateway, era, token)
+  return caller.call('new__pay', JSON.parse(args), more)
 }
 
 describe.each(ERAS)('a held call in the %s era', (era) => {
   test('gridctl/gridctl#1150: the first byte goes out at once, and the answer is "pending", which is no error', async () => {
     const args = fresh()
-    const held = await hold(era, args, { progressToken: '"mine"' })
-    expect(held.headersMs).toBeLessThan(1_000)
-    expect(held.type).toMatch(/^text\/event-stream/)
+    const held = await hold(era, args, { progressToken: 'mine' })
+    const opened = await held.opened
+    expect(opened.ms).toBeLessThan(1_000)
+    expect(opened.type).toMatch(/^text\/event-stream/)
     await expect.poll(() => held.messages.length).toBeGreaterThan(0)
     const answer = await held.ended
     expect(held.messages[0]).toMatchObject({ method: 'notifications/progress', params: { progressToken: 'mine' } })
-    expect(answer).toMatchObject({ id: 'held', result: { isError: false } })
+    expect(answer).toMatchObject({ id: held.id, result: { isError: false } })
     expect(decisionOf(answer)).toMatchObject({ code: 'approval_pending', card: { status: 'pending' } })
     expect(answer.result.content[0].text).toContain(decisionOf(answer).card.id)
     expect(answer.result.structuredContent).toBeUndefined()
@@ -118,7 +106,7 @@ describe.each(ERAS)('a held call in the %s era', (era) => {
 
   test('gridctl/gridctl#1150: approved while the caller waits, its answer comes on the same request', async () => {
     const args = fresh()
-    const held = await hold(era, args, { progressToken: '5' })
+    const held = await hold(era, args, { progressToken: 5 })
     await expect.poll(() => held.messages.length).toBeGreaterThan(0)
     const [card] = (await gateway.api('GET', '/v1/approvals?status=pending&limit=1')).body.items
     expect((await decide(card.id, 'approve')).status).toBe(200)
@@ -131,6 +119,7 @@ describe.each(ERAS)('a held call in the %s era', (era) => {
   test('gridctl/gridctl#1150: the caller drops and asks again: one card, one execution, the outcome once', async () => {
     const args = fresh()
     const dropped = await hold(era, args)
+    await dropped.opened
     dropped.drop()
     await dropped.ended.catch(() => {})
     const card = await park(era, args)
@@ -149,7 +138,7 @@ describe.each(ERAS)('a held call in the %s era', (era) => {
   test('gridctl/gridctl#1150: five callers of one call at once share a card, an execution and an outcome', async () => {
     const args = fresh()
     const calls = Array.from({ length: 5 }, () => hold(era, args))
-    await Promise.all(calls)
+    await Promise.all(calls.map(async (call) => (await call).opened))
     const { items } = (await gateway.api('GET', '/v1/approvals?status=pending&limit=50')).body
     const own = items.filter((card: any) => card.arguments.amount === amount)
     expect(own).toHaveLength(1)
@@ -208,27 +197,45 @@ describe.each(ERAS)('a held call in the %s era', (era) => {
   })
 })
 
+test.each(KINDS)('I3: what an upstream says of its own tool does not lower the rule (%s)', async (kind) => {
+  for (const era of ERAS) expect((await park(era, fresh(), kind, token, 'hinted')).status).toBe('pending')
+  const { body } = await gateway.api('GET', '/v1/connectors')
+  const { tools } = body.items.find((row: { slug: string }) => row.slug === kind)
+  expect(tools.find((row: { listedAs: string }) => row.listedAs === `${kind}__hinted`).access).toBe('write')
+})
+
 describe('decisions', () => {
-  test.each(KINDS)('nitin27may/e-commerce-agents#28: eight approvals at one instant are one decision and one execution (%s)', async (kind) => {
-    const args = fresh()
-    const card = await park('modern', args, kind)
-    const answers = await Promise.all(Array.from({ length: 8 }, () => decide(card.id, 'approve')))
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)])
-    expect(answers.find(({ status }) => status === 409)?.body.code).toBe('already_decided')
-    const collected = await Promise.all([pay('modern', args, kind), pay('legacy', args, kind)])
-    expect(collected.some((answer) => answer.result.content[0].text.includes(args.slice(1, -1).split(':')[1]))).toBe(true)
-    await pause(700)
-    expect(ran(kind, args)).toBe(1)
-  })
+  test.each(KINDS)(
+    'nitin27may/e-commerce-agents#28: eight approvals at one instant are one decision and one execution (%s)',
+    async (kind) => {
+      const args = fresh()
+      const card = await park('modern', args, kind)
+      const answers = await Promise.all(Array.from({ length: 8 }, () => decide(card.id, 'approve')))
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)])
+      expect(answers.find(({ status }) => status === 409)?.body.code).toBe('already_decided')
+      const collected = await Promise.all([pay('modern', args, kind), pay('legacy', args, kind)])
+      expect(collected.some((answer) => answer.result.content[0].text.includes(args.slice(1, -1).split(':')[1]))).toBe(
+        true,
+      )
+      await pause(700)
+      expect(ran(kind, args)).toBe(1)
+    },
+  )
 
   test('Growth-Circle/cadis#852: approve against deny at one instant: what is recorded is what happens', async () => {
     for (let i = 0; i < 6; i++) {
       const args = fresh()
       const card = await park('legacy', args)
-      const [yes, no] = await Promise.all(i % 2 ? [decide(card.id, 'approve'), decide(card.id, 'deny')] : [decide(card.id, 'deny'), decide(card.id, 'approve')].reverse())
+      const [yes, no] = await Promise.all(
+        i % 2
+          ? [decide(card.id, 'approve'), decide(card.id, 'deny')]
+          : [decide(card.id, 'deny'), decide(card.id, 'approve')].reverse(),
+      )
       expect([yes?.status, no?.status].sort()).toEqual([200, 409])
       await pause(700)
-      expect([(await cardOf(card.id)).status, ran('new', args)]).toEqual(yes?.status === 200 ? ['done', 1] : ['denied', 0])
+      expect([(await cardOf(card.id)).status, ran('new', args)]).toEqual(
+        yes?.status === 200 ? ['done', 1] : ['denied', 0],
+      )
     }
   })
 
@@ -256,9 +263,13 @@ describe('decisions', () => {
   test('verifywise-ai/verifywise#4078: a definition that changed after the question does not run', async () => {
     const args = fresh()
     const card = await park('modern', args)
-    bank.http.new.setTools(NAMES.map((name) => definition(name, name === 'pay' ? ',"description":"now to somebody else"' : '')))
+    bank.http.new.setTools(
+      NAMES.map((name) => definition(name, name === 'pay' ? ',"description":"now to somebody else"' : undefined)),
+    )
     bank.http.new.notifyChanged()
-    await expect.poll(async () => (await listTexts(gateway, 'modern', token)).tools.get('new__pay'), { timeout: 5_000 }).toContain('somebody else')
+    await expect
+      .poll(async () => (await listTexts(gateway, 'modern', token)).tools.get('new__pay'), { timeout: 5_000 })
+      .toContain('somebody else')
     await decide(card.id, 'approve')
     await expect.poll(async () => (await cardOf(card.id)).status, { timeout: 5_000 }).toBe('failed')
     const answer = await pay('modern', args)
@@ -266,7 +277,9 @@ describe('decisions', () => {
     expect(ran('new', args)).toBe(0)
     bank.http.new.setTools(NAMES.map((name) => definition(name)))
     bank.http.new.notifyChanged()
-    await expect.poll(async () => (await listTexts(gateway, 'modern', token)).tools.get('new__pay'), { timeout: 5_000 }).not.toContain('somebody else')
+    await expect
+      .poll(async () => (await listTexts(gateway, 'modern', token)).tools.get('new__pay'), { timeout: 5_000 })
+      .not.toContain('somebody else')
   })
 
   test('verifywise-ai/verifywise#4078: a session revoked between question and decision runs nothing', async () => {
@@ -340,30 +353,37 @@ describe('a restart of the gateway on the same data', () => {
     expect(after.some((name) => name.length === 64)).toBe(true)
   })
 
-  test.each(ERAS)('pensarai/apex#638: nobody decides: denied at the stated time, told, recorded, never run (%s)', async (era) => {
-    const args = fresh()
-    const card = await park(era, args)
-    let answer: any
-    // The caller asks again and again, as it was told to.
-    await expect
-      .poll(
-        async () => {
-          answer = await pay(era, args)
-          return decisionOf(answer).code
-        },
-        { timeout: 8_000, interval: 10 },
-      )
-      .toBe('approval_expired')
-    expect(Date.now() - Date.parse(card.expiresAt)).toBeGreaterThanOrEqual(-50)
-    expect(Date.now() - Date.parse(card.expiresAt)).toBeLessThan(2_500)
-    expect(answer.result.isError).toBe(true)
-    expect(decisionOf(answer).card.id).toBe(card.id)
-    const late = await decide(card.id, 'approve')
-    expect([late.status, late.body.code]).toEqual([409, 'approval_expired'])
-    expect((await cardOf(card.id)).status).toBe('expired')
-    await expect
-      .poll(async () => (await gateway.api('GET', '/v1/audit?limit=50')).body.items.filter((row: any) => row.card === card.id).map((row: any) => row.kind))
-      .toEqual(expect.arrayContaining(['card.created', 'card.ended']))
-    expect(ran('new', args)).toBe(0)
-  })
+  test.each(ERAS)(
+    'pensarai/apex#638: nobody decides: denied at the stated time, told, recorded, never run (%s)',
+    async (era) => {
+      const args = fresh()
+      const card = await park(era, args)
+      let answer: any
+      // The caller asks again and again, as it was told to.
+      await expect
+        .poll(
+          async () => {
+            answer = await pay(era, args)
+            return decisionOf(answer).code
+          },
+          { timeout: 8_000, interval: 10 },
+        )
+        .toBe('approval_expired')
+      expect(Date.now() - Date.parse(card.expiresAt)).toBeGreaterThanOrEqual(-50)
+      expect(Date.now() - Date.parse(card.expiresAt)).toBeLessThan(2_500)
+      expect(answer.result.isError).toBe(true)
+      expect(decisionOf(answer).card.id).toBe(card.id)
+      const late = await decide(card.id, 'approve')
+      expect([late.status, late.body.code]).toEqual([409, 'approval_expired'])
+      expect((await cardOf(card.id)).status).toBe('expired')
+      await expect
+        .poll(async () =>
+          (await gateway.api('GET', '/v1/audit?limit=50')).body.items
+            .filter((row: any) => row.card === card.id)
+            .map((row: any) => row.kind),
+        )
+        .toEqual(expect.arrayContaining(['card.created', 'card.ended']))
+      expect(ran('new', args)).toBe(0)
+    },
+  )
 })

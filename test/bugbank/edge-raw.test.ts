@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ADMIN_KEY, type Gateway, postBytes, speaker, startGateway } from '../support/gateway.ts'
-import { rawExchange, rawRequest } from '../support/raw.ts'
+import { rawExchange, rawRequest, trickle } from '../support/raw.ts'
 import { startUpstream, tool, type Upstream } from '../support/upstream.ts'
 
 import { BAD, common as commonOf, ECHO, LINE, requests, visits } from './edge-requests.ts'
@@ -287,6 +287,30 @@ describe('a raw request', () => {
     expect(Object.keys(seen.headers).filter((name) => /^(mcp-param|authorization|x-|b$|y$)/.test(name))).toEqual([])
     expect(JSON.stringify(seen.rawHeaders)).not.toContain('evil')
   })
+})
+
+describe('G1: a connection', () => {
+  test.each([
+    ['its headers', () => 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-A: '],
+    ['its body', () => rawRequest(LINE, common('Content-Length: 1000')).toString('latin1')],
+    ['its chunks', () => `${rawRequest(LINE, common('Transfer-Encoding: chunked')).toString('latin1')}3e8\r\n`],
+  ])(
+    'that trickles %s is cut within 15 s, and good calls go on',
+    { timeout: 30_000, concurrent: true },
+    async (_, head) => {
+      const started = performance.now()
+      const cut = Array.from({ length: 100 }, async () => {
+        const { answers, closed } = await trickle(port(), head(), 20_000)
+        return { closed, ran: answers.some(({ status }) => status < 400), inTime: performance.now() - started < 15_500 }
+      })
+      const calling = setInterval(() => void ordinaryCall(), 1_000)
+      const ends = await Promise.all(cut)
+      clearInterval(calling)
+      const bad = ends.filter(({ closed, ran, inTime }) => !closed || ran || !inTime)
+      expect({ bad: bad.length, such: bad[0] }).toEqual({ bad: 0, such: undefined })
+      await ordinaryCall()
+    },
+  )
 })
 
 describe('bytebase/dbhub#304 and G5: a page', () => {

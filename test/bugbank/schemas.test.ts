@@ -204,8 +204,7 @@ describe('hostile schemas', () => {
   })
 
   test('I4: definitions that cannot be read are left out, and the rest of that upstream stays', async () => {
-    const deep = (n: number): string =>
-      '{"type":"object","properties":'.repeat(1) + '{"a":'.repeat(n) + '{}' + '}'.repeat(n) + '}'
+    const deep = (n: number): string => `{"type":"object","properties":${'{"a":'.repeat(n)}{}${'}'.repeat(n)}}`
     wide.setTools([
       tool('good'),
       text('deep', deep(10_000)),

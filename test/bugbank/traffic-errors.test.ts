@@ -2,18 +2,42 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Bank, callText, HTTP_KINDS, KINDS, type Kind, listTexts, readEvents, startBank } from '../support/bank.ts'
+import { type Bank, callText, HTTP_KINDS, KINDS, type Kind, listTexts, startBank } from '../support/bank.ts'
 import { ERAS, type Era, freePort, type Gateway, HELLO, startGateway } from '../support/gateway.ts'
+import { type StreamingClient, streamingClient } from '../support/streaming.ts'
 import { BEHAVIOURS, type Behaviour } from '../support/upstream.ts'
 
 const LIMIT_MS = 2_000
 const SECRET = 'configured-secret-value-81723'
-const NAMES = ['answer', 'raw', 'noisy', 'exit', 'torn', 'mute', 'fail', 'error', 'progress', 'elicit', 'insatiable', 'fast']
+const NAMES = [
+  'answer',
+  'raw',
+  'noisy',
+  'exit',
+  'torn',
+  'mute',
+  'fail',
+  'error',
+  'progress',
+  'elicit',
+  'insatiable',
+  'fast',
+  'foreign',
+]
 const behaviours: Record<string, Behaviour> = {
   exit: BEHAVIOURS.reset as Behaviour,
   mute: BEHAVIOURS.hang as Behaviour,
   fail: BEHAVIOURS.failing as Behaviour,
   fast: (call) => call.text('fast'),
+  /** Reports progress of everybody else's calls. */
+  foreign: (call) => {
+    for (let progressToken = -2; progressToken < 400; progressToken++) {
+      if (progressToken === call.meta.progressToken) continue
+      const params = { progressToken, progress: 99, message: 'approved' }
+      call.send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }))
+    }
+    call.text('told')
+  },
 }
 
 let bank: Bank
@@ -51,67 +75,22 @@ const HTTP_PAIRS = ERAS.flatMap((era) => HTTP_KINDS.map((kind) => [era, kind] as
 const textOf = (answer: any): string => answer.result?.content?.[0]?.text
 const codeOf = (answer: any): string | undefined => answer.result?._meta?.['dev.tollgate/decision']?.code
 
-interface Client {
-  /** Starts a call; messages come one by one. */
-  call(name: string, args: object, more?: { progressToken?: unknown; params?: object }): Promise<Calling>
-  cancel(calling: Calling): Promise<void>
-  respond(id: unknown, result: object): Promise<number>
-}
-interface Calling {
-  readonly id: string
-  readonly messages: any[]
-  readonly ended: Promise<any>
-  readonly abort: AbortController
-}
-
-/** A client that reads its streams as they come. */
-async function client(era: Era, capabilities: object = {}, as = token): Promise<Client> {
-  const opened = era === 'legacy' ? await gateway.rpc(as, 'initialize', { ...HELLO, capabilities }) : undefined
-  const carried = opened && { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '', 'mcp-protocol-version': '2025-11-25' }
-  let count = 0
-  const post = (message: object, headers: Record<string, string> = {}, signal?: AbortSignal) =>
-    fetch(gateway.mcpUrl, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...carried, ...headers },
-      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
-      ...(signal && { signal }),
-    })
-  return {
-    async call(name, args, { progressToken, params = {} } = {}) {
-      const id = `call-${++count}`
-      const abort = new AbortController()
-      const messages: any[] = []
-      const _meta = {
-        ...(progressToken === undefined ? {} : { progressToken }),
-        ...(era === 'modern' && {
-          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-          'io.modelcontextprotocol/clientCapabilities': capabilities,
-        }),
-      }
-      const headers = era === 'modern' ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name } : {}
-      const message = { id, method: 'tools/call', params: { name, arguments: args, ...params, _meta } }
-      const ended = post(message, headers as Record<string, string>, abort.signal).then(async (response) => {
-        if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) messages.push(await response.json())
-        else await readEvents(response, (heard) => messages.push(heard))
-        return messages.at(-1)
-      })
-      ended.catch(() => {})
-      return { id, messages, ended, abort }
-    },
-    async cancel({ id, abort }) {
-      if (era === 'modern') abort.abort()
-      else await post({ method: 'notifications/cancelled', params: { requestId: id } })
-    },
-    respond: async (id, result) => (await post({ id, result })).status,
-  }
-}
+const client = (era: Era, capabilities: object = {}, as = token): Promise<StreamingClient> =>
+  streamingClient(gateway, era, as, capabilities)
 
 describe.each(PAIRS)('client %s, upstream %s', (era, kind) => {
-  const call = (name: string, args: object = {}) => callText(gateway, era, token, `${kind}__${name}`, JSON.stringify(args))
+  const call = (name: string, args: object = {}) =>
+    callText(gateway, era, token, `${kind}__${name}`, JSON.stringify(args))
 
   test('E7: an error of the upstream is an error under the caller’s id, and isError stays isError', async () => {
-    expect((await call('error')).answer).toMatchObject({ id: 7, error: { code: -32602, message: expect.stringMatching(/^bad/) } })
-    expect((await call('fail')).answer).toMatchObject({ id: 7, result: { isError: true, content: [{ text: 'it failed' }] } })
+    expect((await call('error')).answer).toMatchObject({
+      id: 7,
+      error: { code: -32602, message: expect.stringMatching(/^bad/) },
+    })
+    expect((await call('fail')).answer).toMatchObject({
+      id: 7,
+      result: { isError: true, content: [{ text: 'it failed' }] },
+    })
     expect((await call('nothing_of_that_name')).answer).toMatchObject({ id: 7, error: { code: -32602 } })
   })
 
@@ -120,11 +99,11 @@ describe.each(PAIRS)('client %s, upstream %s', (era, kind) => {
     const other: Kind = kind === 'old' ? 'new' : 'old'
     const before = { own: bank.arrived(kind).length, other: bank.http[other as 'new'].cancelled().length }
     const aborted = { own: abortedAt(kind), other: abortedAt(other) }
-    const slow = await call(`${kind}__mute`, {})
+    const slow = call(`${kind}__mute`, {})
     if (kind.startsWith('pipe')) await new Promise((resolve) => setTimeout(resolve, 300))
     else await expect.poll(() => bank.arrived(kind).length).toBe(before.own + 1)
     const began = performance.now()
-    const fast = await call(`${other}__fast`, {})
+    const fast = call(`${other}__fast`, {})
     await cancel(slow)
     expect(textOf(await fast.ended)).toBe('fast')
     expect(performance.now() - began).toBeLessThan(1_000)
@@ -132,7 +111,8 @@ describe.each(PAIRS)('client %s, upstream %s', (era, kind) => {
     expect([bank.http[other as 'new'].cancelled().length, abortedAt(other)]).toEqual([before.other, aborted.other])
   })
 
-  const abortedAt = (of: Kind): number => (of.startsWith('pipe') ? 0 : bank.http[of as 'new'].aborted.filter(({ rpc }) => rpc === 'tools/call').length)
+  const abortedAt = (of: Kind): number =>
+    of.startsWith('pipe') ? 0 : bank.http[of as 'new'].aborted.filter(({ rpc }) => rpc === 'tools/call').length
 
   /** Whether the last call of `mute` at the upstream was cancelled, by its own id. */
   function heardCancel(of: Kind): boolean {
@@ -149,7 +129,8 @@ describe.each(PAIRS)('client %s, upstream %s', (era, kind) => {
 })
 
 /** The same for every pairing, all at once: these take their time. */
-const everywhere = (work: (era: Era, kind: Kind) => Promise<void>) => Promise.all(PAIRS.map(([era, kind]) => work(era, kind)))
+const everywhere = (work: (era: Era, kind: Kind) => Promise<void>) =>
+  Promise.all(PAIRS.map(([era, kind]) => work(era, kind)))
 
 test('modelcontextprotocol/inspector#2363: silence ends a call in time, and the sentence says that it may have run', async () => {
   await everywhere(async (era, kind) => {
@@ -166,7 +147,7 @@ test('modelcontextprotocol/inspector#2363: silence ends a call in time, and the 
 test('modelcontextprotocol/inspector#2363: progress extends the time, and comes under the caller’s own token', async () => {
   await everywhere(async (era, kind) => {
     const { call } = await client(era)
-    const calling = await call(`${kind}__progress`, { count: 6, steps: 6, ms: 500 }, { progressToken: `own ${era}` })
+    const calling = call(`${kind}__progress`, { count: 6, steps: 6, ms: 500 }, { progressToken: `own ${era}` })
     const answer = await calling.ended
     expect(textOf(answer)).toMatch(/^(progressed|done)$/)
     const progress = calling.messages.slice(0, -1)
@@ -185,7 +166,12 @@ describe.each(HTTP_PAIRS)('answers that are none, client %s, upstream %s', (era,
     ['HTML', 200, 'text/html', `<html>Authorization: Bearer ${SECRET} ${'<p>long</p>'.repeat(500)}`],
     ['an empty body', 200, 'application/json', ''],
     ['a wrong id', 200, 'application/json', `{"jsonrpc":"2.0","id":"other",${ok}}`],
-    ['both result and error', 200, 'application/json', `{"jsonrpc":"2.0","id":ID,${ok},"error":{"code":1,"message":"x"}}`],
+    [
+      'both result and error',
+      200,
+      'application/json',
+      `{"jsonrpc":"2.0","id":ID,${ok},"error":{"code":1,"message":"x"}}`,
+    ],
     ['neither result nor error', 200, 'application/json', '{"jsonrpc":"2.0","id":ID}'],
     ['a result that is a list', 200, 'application/json', '{"jsonrpc":"2.0","id":ID,"result":[]}'],
     ['HTTP 500', 500, 'text/plain', `stack at /srv/app.js ${SECRET}`],
@@ -201,9 +187,18 @@ describe.each(HTTP_PAIRS)('answers that are none, client %s, upstream %s', (era,
     expect(bank.arrived(kind).filter(({ body: sent }) => sent.includes(JSON.stringify(body))).length).toBeGreaterThan(0)
   })
 
+  test('I3: progress of another’s call reaches neither its caller nor this one', async () => {
+    const { call } = await client(era)
+    const other = call(`${kind}__mute`, {}, { progressToken: 1 })
+    const own = call(`${kind}__foreign`, {}, { progressToken: 2 })
+    expect(textOf(await own.ended)).toBe('told')
+    expect(codeOf(await other.ended)).toBe('upstream_timeout')
+    expect([own.messages.length, other.messages.length]).toEqual([1, 1])
+  })
+
   test('stacklok/toolhive#1595: notices and requests before the answer are not the answer', async () => {
     const { call } = await client(era)
-    const calling = await call(`${kind}__noisy`, {}, { progressToken: 9 })
+    const calling = call(`${kind}__noisy`, {}, { progressToken: 9 })
     const answer = await calling.ended
     expect(answer.id).toBe(calling.id)
     const { sampling, ping } = JSON.parse(textOf(answer))
@@ -222,7 +217,8 @@ describe.each(ERAS)('a list in the %s era', (era) => {
     expect(rows.find(({ tool }) => tool === 'mcp__locked__*')?.reason).toMatch(/"locked".*401/)
     expect(rows.find(({ tool }) => tool === 'mcp__lost__*')?.reason).toMatch(/"lost".*404/)
     expect(JSON.stringify(rows)).not.toContain(SECRET)
-    const hello = era === 'legacy' ? await gateway.rpc(only, 'initialize', HELLO) : await gateway.modern(only, 'server/discover')
+    const hello =
+      era === 'legacy' ? await gateway.rpc(only, 'initialize', HELLO) : await gateway.modern(only, 'server/discover')
     for (const name of ['dead', 'lost', 'locked']) expect(hello.answer.result.instructions).toContain(name)
   })
 })
@@ -233,7 +229,7 @@ describe.each(PAIRS)('BerriAI/litellm#23761: a question to the person, client %s
   // All callers share the one child of a legacy stdio upstream, so its questions would belong to none of their calls.
   test.runIf(kind === 'pipe')('is turned down quickly, since the upstream was told that nobody is asked', async () => {
     const { call } = await client(era, ASKS)
-    expect(textOf(await (await call('pipe__elicit', {})).ended)).toContain('-32601')
+    expect(textOf(await call('pipe__elicit', {}).ended)).toContain('-32601')
     const greeted = bank.events('pipe').find(({ event }) => event === 'initialize') as any
     expect(greeted.params.capabilities.elicitation).toBeUndefined()
   })
@@ -241,27 +237,33 @@ describe.each(PAIRS)('BerriAI/litellm#23761: a question to the person, client %s
   test.runIf(kind !== 'pipe')('reaches a client that can ask, names who asks, and the answer comes back', async () => {
     const { call, respond } = await client(era, ASKS)
     const args = {}
-    let calling = await call(`${kind}__elicit`, args)
+    let calling = call(`${kind}__elicit`, args)
     const content = { ok: true, n: 1 }
     if (era === 'legacy') {
       await expect.poll(() => calling.messages.length, { timeout: 3_000 }).toBe(1)
       const [question] = calling.messages
-      expect(question).toMatchObject({ method: 'elicitation/create', params: { message: expect.stringContaining(`[${kind}] `) } })
+      expect(question).toMatchObject({
+        method: 'elicitation/create',
+        params: { message: expect.stringContaining(`[${kind}] `) },
+      })
       expect(await respond(question.id, { action: 'accept', content, _meta: { 'dev.tollgate/x': 1 } })).toBe(202)
     } else {
       const asked = await calling.ended
       expect(asked.result.resultType).toBe('input_required')
       const [[key, request]] = Object.entries<any>(asked.result.inputRequests) as [[string, any]]
-      expect(request).toMatchObject({ method: 'elicitation/create', params: { message: expect.stringContaining(`[${kind}] `) } })
+      expect(request).toMatchObject({
+        method: 'elicitation/create',
+        params: { message: expect.stringContaining(`[${kind}] `) },
+      })
       const { requestState } = asked.result
       const params = { requestState, inputResponses: { [key]: { action: 'accept', content } } }
-      const wrong = await call(`${kind}__elicit`, { other: 1 }, { params })
+      const wrong = call(`${kind}__elicit`, { other: 1 }, { params })
       expect((await wrong.ended).error.code).toBe(-32602)
       const stranger = await client(era, ASKS, await gateway.token({ role: 'person-chat' }))
-      expect((await (await stranger.call(`${kind}__elicit`, args, { params })).ended).error.code).toBe(-32602)
-      calling = await call(`${kind}__elicit`, args, { params })
+      expect((await stranger.call(`${kind}__elicit`, args, { params }).ended).error.code).toBe(-32602)
+      calling = call(`${kind}__elicit`, args, { params })
       await calling.ended
-      const again = await call(`${kind}__elicit`, args, { params })
+      const again = call(`${kind}__elicit`, args, { params })
       expect((await again.ended).error.code).toBe(-32602)
     }
     const said = textOf(await calling.ended)
@@ -273,21 +275,24 @@ describe.each(PAIRS)('BerriAI/litellm#23761: a question to the person, client %s
   test('is turned down quickly where the client cannot ask', async () => {
     const { call } = await client(era)
     const began = performance.now()
-    const answer = await (await call(`${kind}__elicit`, {})).ended
+    const answer = await call(`${kind}__elicit`, {}).ended
     expect(performance.now() - began).toBeLessThan(1_500)
     expect(textOf(answer)).toMatch(/decline|error/)
     const { call: urlOnly } = await client(era, { elicitation: { url: {} } })
-    expect(textOf(await (await urlOnly(`${kind}__elicit`, {})).ended)).toMatch(/decline|error/)
+    expect(textOf(await urlOnly(`${kind}__elicit`, {}).ended)).toMatch(/decline|error/)
   })
 })
 
-test.each(ERAS)('BerriAI/litellm#23761: an upstream that asks for sampling, or for ever, is not waited for (%s)', async (era) => {
-  const { call } = await client(era)
-  for (const args of [{ method: 'sampling/createMessage' }, { method: 'roots/list' }, {}]) {
-    const answer = await (await call('new__insatiable', args)).ended
-    expect(codeOf(answer)).toBe('outcome_unknown')
-  }
-})
+test.each(ERAS)(
+  'BerriAI/litellm#23761: an upstream that asks for sampling, or for ever, is not waited for (%s)',
+  async (era) => {
+    const { call } = await client(era)
+    for (const args of [{ method: 'sampling/createMessage' }, { method: 'roots/list' }, {}]) {
+      const answer = await call('new__insatiable', args).ended
+      expect(codeOf(answer)).toBe('outcome_unknown')
+    }
+  },
+)
 
 describe.each(PAIRS)('an upstream that dies, client %s, upstream %s', (era, kind) => {
   test('IBM/mcp-context-forge#6275: is a result with isError that says that it may have run, at every door', async () => {

@@ -18,7 +18,10 @@ let token: string
 
 /** An upstream whose every tool says whose it is. */
 async function owner(name: string, tools: readonly string[], more: object = {}): Promise<void> {
-  const own = (toolName: string): Behaviour => (call) => call.text(`${name}:${toolName}`)
+  const own =
+    (toolName: string): Behaviour =>
+    (call) =>
+      call.text(`${name}:${toolName}`)
   const behaviours = Object.fromEntries([...tools, 'read', 'added'].map((toolName) => [toolName, own(toolName)]))
   byName[name] = await startUpstream({ tools: tools.map((toolName) => tool(toolName)), behaviours, ...more })
   started.push(byName[name])
@@ -49,7 +52,11 @@ beforeAll(async () => {
     Object.entries(byName).map(([name, { url }]) => [name, { type: 'http', url, tools: { '*': 'read' } }]),
   )
   const stdio = { command: process.execPath, args: [STDIO, '--tools', '50', '--page', '7'], tools: { '*': 'read' } }
-  gateway = await startGateway({ ...servers, pages_pipe: stdio, told_pipe: { ...stdio, args: [STDIO, '--era', 'legacy'] } })
+  gateway = await startGateway({
+    ...servers,
+    pages_pipe: stdio,
+    told_pipe: { ...stdio, args: [STDIO, '--era', 'legacy'] },
+  })
   await gateway.running.settled(15_000)
   token = await gateway.token({ role: 'person-chat' })
 })
@@ -134,12 +141,15 @@ describe.each(ERAS)('names in the %s era', (era) => {
 })
 
 describe.each(ERAS)('pages in the %s era', (era) => {
-  test.each(['pages_old', 'pages_new'])('agentgateway/agentgateway#3476: 50 tools in pages of 7 are all there (%s)', async (name) => {
-    const { tools } = await listTexts(gateway, era, token)
-    const own = [...tools.keys()].filter((listed) => listed.startsWith(`${name}__`))
-    expect(own.sort()).toEqual(COUNT.map((own) => `${name}__${own}`).sort())
-    for (const listed of own) expect(await said(era, listed)).toBe(listed.replace('__', ':'))
-  })
+  test.each(['pages_old', 'pages_new'])(
+    'agentgateway/agentgateway#3476: 50 tools in pages of 7 are all there (%s)',
+    async (name) => {
+      const { tools } = await listTexts(gateway, era, token)
+      const own = [...tools.keys()].filter((listed) => listed.startsWith(`${name}__`))
+      expect(own.sort()).toEqual(COUNT.map((own) => `${name}__${own}`).sort())
+      for (const listed of own) expect(await said(era, listed)).toBe(listed.replace('__', ':'))
+    },
+  )
 
   test('agentgateway/agentgateway#3476: the same over standard input and output', async () => {
     const { tools } = await listTexts(gateway, era, token)
@@ -149,16 +159,19 @@ describe.each(ERAS)('pages in the %s era', (era) => {
     }
   })
 
-  test.each(['stuck', 'swinging'])('DeusData/codebase-memory-mcp#1247: a cursor that leads nowhere is left, and said (%s)', async (name) => {
-    const { tools, repeated } = await listTexts(gateway, era, token)
-    expect([...tools.keys()].filter((listed) => listed.startsWith(`${name}__`))).toEqual([`${name}__a`, `${name}__b`])
-    expect(repeated).toEqual([])
-    expect(upstream(name).of('tools/list').length).toBeLessThan(20)
-    const { body } = await gateway.api('GET', '/v1/connectors')
-    const { detail } = body.items.find((row: { slug: string }) => row.slug === name)
-    expect(detail).toMatch(/repeats itself/)
-    expect(await said(era, `${name}__a`)).toBe(`${name}:a`)
-  })
+  test.each(['stuck', 'swinging'])(
+    'DeusData/codebase-memory-mcp#1247: a cursor that leads nowhere is left, and said (%s)',
+    async (name) => {
+      const { tools, repeated } = await listTexts(gateway, era, token)
+      expect([...tools.keys()].filter((listed) => listed.startsWith(`${name}__`))).toEqual([`${name}__a`, `${name}__b`])
+      expect(repeated).toEqual([])
+      expect(upstream(name).of('tools/list').length).toBeLessThan(20)
+      const { body } = await gateway.api('GET', '/v1/connectors')
+      const { detail } = body.items.find((row: { slug: string }) => row.slug === name)
+      expect(detail).toMatch(/repeats itself/)
+      expect(await said(era, `${name}__a`)).toBe(`${name}:a`)
+    },
+  )
 })
 
 describe.each(ERAS)('change notices to a client of the %s era', (era) => {
@@ -178,21 +191,24 @@ describe.each(ERAS)('change notices to a client of the %s era', (era) => {
     }
   }
 
-  test.each(['told_old', 'told_new'])('PrefectHQ/fastmcp#4161: a new tool is told within a second to those who may see it (%s)', async (name) => {
-    await withStreams([`mcp__${name}__*`], async ({ entitled, other }) => {
-      // A list that was just read is not read again at once.
-      await pause(600)
-      upstream(name).setTools([tool('here'), tool('added')])
-      upstream(name).notifyChanged()
-      await expect.poll(() => changes(entitled), { timeout: 1_000, interval: 20 }).toBe(1)
-      expect(await said(era, `${name}__added`)).toBe(`${name}:added`)
-      upstream(name).setTools([tool('here')])
-      upstream(name).notifyChanged()
-      await expect.poll(() => changes(entitled), { timeout: 2_000, interval: 20 }).toBe(2)
-      await pause(200)
-      expect([changes(entitled), changes(other)]).toEqual([2, 0])
-    })
-  })
+  test.each(['told_old', 'told_new'])(
+    'PrefectHQ/fastmcp#4161: a new tool is told within a second to those who may see it (%s)',
+    async (name) => {
+      await withStreams([`mcp__${name}__*`], async ({ entitled, other }) => {
+        // A list that was just read is not read again at once.
+        await pause(600)
+        upstream(name).setTools([tool('here'), tool('added')])
+        upstream(name).notifyChanged()
+        await expect.poll(() => changes(entitled), { timeout: 1_000, interval: 20 }).toBe(1)
+        expect(await said(era, `${name}__added`)).toBe(`${name}:added`)
+        upstream(name).setTools([tool('here')])
+        upstream(name).notifyChanged()
+        await expect.poll(() => changes(entitled), { timeout: 2_000, interval: 20 }).toBe(2)
+        await pause(200)
+        expect([changes(entitled), changes(other)]).toEqual([2, 0])
+      })
+    },
+  )
 
   test('PrefectHQ/fastmcp#4161: the same over standard input and output', async () => {
     await withStreams(['mcp__told_pipe__*'], async ({ entitled, other }) => {
@@ -219,15 +235,18 @@ describe.each(ERAS)('change notices to a client of the %s era', (era) => {
     })
   })
 
-  test.each(['told_old', 'told_new'])('apify/apify-mcp-server#1233: 1,000 notices without a change tell nobody anything (%s)', async (name) => {
-    await withStreams([`mcp__${name}__*`], async ({ entitled }) => {
-      const lists = upstream(name).of('tools/list').length
-      upstream(name).notifyChanged(1_000)
-      await pause(1_200)
-      expect(changes(entitled)).toBe(0)
-      expect(upstream(name).of('tools/list').length - lists).toBeLessThanOrEqual(4)
-    })
-  })
+  test.each(['told_old', 'told_new'])(
+    'apify/apify-mcp-server#1233: 1,000 notices without a change tell nobody anything (%s)',
+    async (name) => {
+      await withStreams([`mcp__${name}__*`], async ({ entitled }) => {
+        const lists = upstream(name).of('tools/list').length
+        upstream(name).notifyChanged(1_000)
+        await pause(1_200)
+        expect(changes(entitled)).toBe(0)
+        expect(upstream(name).of('tools/list').length - lists).toBeLessThanOrEqual(4)
+      })
+    },
+  )
 
   test.runIf(era === 'modern')('apify/apify-mcp-server#1233: who did not ask for the notices gets none', async () => {
     const stream = await openNotices(gateway, era, token, false)

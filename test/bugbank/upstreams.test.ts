@@ -1,17 +1,14 @@
-/** Bug bank, groups 13 and 14: upstreams that are not there, slow or noisy; addresses inside; secrets that must not show. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+/** Bug bank, groups 13 and 14: upstreams that are not there or slow, and addresses inside. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callText, listTexts } from '../support/bank.ts'
-import { ADMIN_KEY, ERAS, freePort, type Gateway, HELLO, startGateway } from '../support/gateway.ts'
-import { alive } from '../support/stdio-world.ts'
-import { type Behaviour, startUpstream, tool, type Upstream } from '../support/upstream.ts'
+import { ERAS, type Gateway, HELLO, startGateway } from '../support/gateway.ts'
+import { type Behaviour, startUpstream, type Upstream } from '../support/upstream.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 const STDIO = join(import.meta.dirname, '../support/stdio-upstream.mjs')
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -28,18 +25,23 @@ beforeAll(async () => {
   inner = createServer(() => reached++)
   await new Promise<void>((resolve) => inner.listen(0, '0.0.0.0', resolve))
   innerPort = (inner.address() as AddressInfo).port
-  const away = (status: number): Behaviour => (call) => {
-    call.response.writeHead(status, { location: String(call.args.to) })
-    call.response.end()
-  }
+  const away =
+    (status: number): Behaviour =>
+    (call) => {
+      call.response.writeHead(status, { location: String(call.args.to) })
+      call.response.end()
+    }
   const behaviours = {
-    r301: away(301), r302: away(302), r303: away(303), r307: away(307), r308: away(308),
+    r301: away(301),
+    r302: away(302),
+    r303: away(303),
+    r307: away(307),
+    r308: away(308),
     write: ((call) => call.text('wrote')) as Behaviour,
     write_slow: (async (call) => {
       await pause(3_000)
       call.text('wrote slowly')
     }) as Behaviour,
-    leak: ((call) => call.raw(500, 'text/plain', `Authorization: Bearer ${call.args.apiKey}\nhttps://u:${call.args.apiKey}@h/?api_key=${call.args.apiKey}`)) as Behaviour,
   }
   http = await startUpstream({ behaviours })
   moving = await startUpstream()
@@ -92,17 +94,24 @@ describe('a gateway whose upstreams are not all there', () => {
 
   const connectors = async (): Promise<any[]> => (await gateway.api('GET', '/v1/connectors')).body.items
 
-  test.each(ERAS)('sparfenyuk/mcp-proxy#198: it is up within 5 s, and the others can be used at once (%s)', async (era) => {
-    expect(startMs).toBeLessThan(5_000)
-    const { tools, meta } = await listTexts(gateway, era, token)
-    expect(tools.has('good__echo') && tools.has('web__echo')).toBe(true)
-    expect((await callText(gateway, era, token, 'good__add', '{"a":1,"b":2}')).answer.result.content[0].text).toBe('3')
-    expect((await callText(gateway, era, token, 'web__echo', '{"a":1}')).answer.result.content[0].text).toBe('{"a":1}')
-    for (const name of ['missing', 'hole', 'mute']) {
-      const row = meta['dev.tollgate/withheld'].find(({ tool }: { tool: string }) => tool === `mcp__${name}__*`)
-      expect(row.reason).toContain(`"${name}"`)
-    }
-  })
+  test.each(ERAS)(
+    'sparfenyuk/mcp-proxy#198: it is up within 5 s, and the others can be used at once (%s)',
+    async (era) => {
+      expect(startMs).toBeLessThan(5_000)
+      const { tools, meta } = await listTexts(gateway, era, token)
+      expect(tools.has('good__echo') && tools.has('web__echo')).toBe(true)
+      expect((await callText(gateway, era, token, 'good__add', '{"a":1,"b":2}')).answer.result.content[0].text).toBe(
+        '3',
+      )
+      expect((await callText(gateway, era, token, 'web__echo', '{"a":1}')).answer.result.content[0].text).toBe(
+        '{"a":1}',
+      )
+      for (const name of ['missing', 'hole', 'mute']) {
+        const row = meta['dev.tollgate/withheld'].find(({ tool }: { tool: string }) => tool === `mcp__${name}__*`)
+        expect(row.reason).toContain(`"${name}"`)
+      }
+    },
+  )
 
   test('Temikus/denkeeper#219: a child sees a short base set of variables and nothing of the gateway', async () => {
     const { answer } = await callText(gateway, 'modern', token, 'good__environment', '{}')
@@ -116,23 +125,38 @@ describe('a gateway whose upstreams are not all there', () => {
     const visit = async (i: number) => {
       const opened = await gateway.rpc(token, 'initialize', HELLO)
       const headers = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' }
-      const { answer } = await gateway.rpc(token, 'tools/call', { name: 'good__add', arguments: { a: i, b: 0 } }, { headers })
+      const { answer } = await gateway.rpc(
+        token,
+        'tools/call',
+        { name: 'good__add', arguments: { a: i, b: 0 } },
+        { headers },
+      )
       expect(answer.result.content[0].text).toBe(String(i))
-      if (i % 2 === 0) await fetch(gateway.mcpUrl, { method: 'DELETE', headers: { ...headers, authorization: `Bearer ${token}` } })
+      if (i % 2 === 0)
+        await fetch(gateway.mcpUrl, { method: 'DELETE', headers: { ...headers, authorization: `Bearer ${token}` } })
     }
     for (let i = 0; i < 300; i += 30) await Promise.all(Array.from({ length: 30 }, (_, j) => visit(i + j)))
-    const events = readFileSync(ledger(), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line))
+    const events = readFileSync(ledger(), 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line))
     expect(events.filter(({ event }) => event === 'start')).toHaveLength(1)
   })
 
   test('IBM/mcp-context-forge#1706: 200 slow calls hold nothing that a list or an approval needs', async () => {
     const park = async (name: string, i: number) =>
-      (await callText(gateway, 'modern', token, `web__${name}`, `{"i":${i}}`)).answer.result._meta['dev.tollgate/decision'].card.id as string
+      (await callText(gateway, 'modern', token, `web__${name}`, `{"i":${i}}`)).answer.result._meta[
+        'dev.tollgate/decision'
+      ].card.id as string
     const approve = (id: string) => gateway.api('POST', `/v1/approvals/${id}/approve`, {})
     const gated = await Promise.all(Array.from({ length: 12 }, (_, i) => park('write_slow', i)))
     const slow = Array.from({ length: 200 }, () => callText(gateway, 'legacy', token, 'web__slow', '{"ms":5000}'))
     await Promise.all(gated.map(approve))
-    await expect.poll(() => http.ledger.filter(({ tool }) => tool === 'slow' || tool === 'write_slow').length, { timeout: 10_000 }).toBe(212)
+    await expect
+      .poll(() => http.ledger.filter(({ tool }) => tool === 'slow' || tool === 'write_slow').length, {
+        timeout: 10_000,
+      })
+      .toBe(212)
     const taken: number[] = []
     for (let i = 0; i < 5; i++) {
       const id = await park('write', 100 + i)
@@ -149,7 +173,12 @@ describe('a gateway whose upstreams are not all there', () => {
     const before = reached
     for (const era of ERAS) {
       for (const name of ['r301', 'r302', 'r303', 'r307', 'r308']) {
-        for (const to of [`http://127.0.0.1:${innerPort}/x`, 'http://169.254.169.254/latest/meta-data/', `//localhost:${innerPort}/`, 'file:///etc/passwd']) {
+        for (const to of [
+          `http://127.0.0.1:${innerPort}/x`,
+          'http://169.254.169.254/latest/meta-data/',
+          `//localhost:${innerPort}/`,
+          'file:///etc/passwd',
+        ]) {
           const { answer } = await callText(gateway, era, token, `web__${name}`, JSON.stringify({ to }))
           expect(answer.result.isError).toBe(true)
           expect(answer.result._meta['dev.tollgate/decision'].code).toBe('upstream_unavailable')
@@ -162,7 +191,13 @@ describe('a gateway whose upstreams are not all there', () => {
   test('JaidenSy/Arbiter#182: a redirected handshake, a name for an address inside and a metadata address reach nothing', async () => {
     expect(moving.requests.length).toBeGreaterThan(0)
     await expect
-      .poll(async () => (await connectors()).filter(({ slug }) => ['moving', 'named', 'metadata'].includes(slug)).map(({ state }) => state), { timeout: 12_000 })
+      .poll(
+        async () =>
+          (await connectors())
+            .filter(({ slug }) => ['moving', 'named', 'metadata'].includes(slug))
+            .map(({ state }) => state),
+        { timeout: 12_000 },
+      )
       .toEqual(['failed', 'failed', 'failed'])
     expect((await connectors()).find(({ slug }) => slug === 'moving').detail).toMatch(/redirected/)
     expect((await connectors()).find(({ slug }) => slug === 'metadata').detail).toMatch(/no upstream may have/)
@@ -171,119 +206,14 @@ describe('a gateway whose upstreams are not all there', () => {
 
   test('sparfenyuk/mcp-proxy#198: all three are named as failed, with what went wrong', async () => {
     await expect
-      .poll(async () => (await connectors()).filter(({ state }) => state === 'failed').map(({ slug }) => slug), { timeout: 15_000, interval: 200 })
+      .poll(async () => (await connectors()).filter(({ state }) => state === 'failed').map(({ slug }) => slug), {
+        timeout: 15_000,
+        interval: 200,
+      })
       .toEqual(expect.arrayContaining(['missing', 'hole', 'mute']))
     const detail = Object.fromEntries((await connectors()).map((row) => [row.slug, row.detail]))
     expect(detail.missing).toMatch(/no-such-command-anywhere|ENOENT|not found/)
     expect(detail.hole).toMatch(/did not answer/)
     expect(detail.mute).toMatch(/did not answer/)
-  })
-})
-
-describe('secrets, in a gateway that is a process of its own', () => {
-  const CANARY = 'canary7f3a9c21d4e8'
-  const KEYS = ['password', 'apiKey', 'API_KEY', 'x-api-key', 'Authorization', 'access_token', 'clientSecret', 'cookie', 'private_key', 'credentials']
-  const arguments_ = {
-    ...Object.fromEntries(KEYS.map((key) => [key, CANARY])),
-    nested: { deep: [{ refreshToken: CANARY }, { name: 'Authorization', value: `Bearer ${CANARY}` }] },
-    list: [`--token=${CANARY}`, `password: ${CANARY}`],
-    url: `https://user:${CANARY}@example.com/?api_key=${CANARY}&x=1`,
-    text: `use {"secret":"${CANARY}"} please`,
-  }
-  let child: ChildProcess
-  let output = ''
-  let gateway: Pick<Gateway, 'url'>
-  let pid: number
-  const ledger = () => join(folder, 'noisy-ledger')
-
-  beforeAll(async () => {
-    const port = await freePort()
-    const config = join(folder, 'config.json')
-    const noise = `echo "boot: password=$KEY and Authorization: Bearer ${CANARY}" >&2; echo "$KEY" >&2; exec "$0" "$@"`
-    const flags = ['--banner', '--blank', '--half', '--garbage', '--long-line', '--ledger', ledger()]
-    const noisy = { command: '/bin/sh', args: ['-c', noise, process.execPath, STDIO, ...flags], env: { KEY: CANARY }, ...read }
-    const web = { type: 'http', url: http.url, headers: { 'x-key': CANARY }, tools: { '*': 'read', write: 'write' } }
-    const dying = { command: process.execPath, args: ['-e', `console.error('token: ${CANARY}'); throw new Error('api_key=${CANARY}')`] }
-    writeFileSync(config, JSON.stringify({ mcpServers: { noisy, web, dying } }))
-    child = spawn(process.execPath, [join(ROOT, 'src/cli.ts'), 'serve'], {
-      env: {
-        PATH: process.env.PATH,
-        HOME: process.env.HOME,
-        PORT: String(port),
-        TOLLGATE_DATA: join(folder, 'child'),
-        TOLLGATE_CONFIG: config,
-        TOLLGATE_ADMIN_KEY: ADMIN_KEY,
-        TOLLGATE_LOG: 'trace',
-        TOLLGATE_APPROVAL_WAIT_MS: '200',
-      },
-    })
-    child.stdout?.on('data', (bytes) => (output += bytes))
-    child.stderr?.on('data', (bytes) => (output += bytes))
-    gateway = { url: `http://127.0.0.1:${port}` }
-    for (const end = Date.now() + 40_000; Date.now() < end && !output.includes('MCP endpoint'); ) await pause(100)
-    const events = () => readFileSync(ledger(), 'utf8')
-    for (const end = Date.now() + 10_000; Date.now() < end; await pause(100)) {
-      const noisy = (await rest('GET', '/v1/connectors')).items.find((row: any) => row.slug === 'noisy')
-      if (noisy.state === 'ready') break
-    }
-    pid = JSON.parse(events().split('\n').filter(Boolean).at(-1) as string).pid
-  })
-  afterAll(() => child?.kill('SIGKILL'))
-
-  const restText = async (method: string, path: string, body?: object): Promise<string> => {
-    const headers = { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' }
-    return (await fetch(`${gateway.url}${path}`, { method, headers: body ? headers : { authorization: headers.authorization }, ...(body && { body: JSON.stringify(body) }) })).text()
-  }
-  const rest = async (method: string, path: string, body?: object): Promise<any> => JSON.parse(await restText(method, path, body))
-
-  test('anomalyco/opencode#24414: banner, blank, half and very long lines on stdout do no harm, and are logged by name', async () => {
-    const { token } = await rest('POST', '/v1/sessions', { role: 'person-chat' })
-    const { answer } = await callText(gateway as Gateway, 'modern', token, 'noisy__noise', '{}')
-    expect(answer.result.content[0].text).toBe('after noise')
-    expect(output).toMatch(/"upstream":"noisy"[^\n]*Welcome to the scripted server/)
-  })
-
-  test('github/gh-aw#50772: a canary is in no log, record, card, metric or error', async () => {
-    const seen: string[] = []
-    const { token } = await rest('POST', '/v1/sessions', { role: 'person-chat', approval: { channel: 'inbox' } })
-    for (const era of ERAS) {
-      const call = (name: string, args: object) => callText(gateway as Gateway, era, token, name, JSON.stringify({ ...args, era }))
-      const parked = await call('web__write', arguments_)
-      const { id } = parked.answer.result._meta['dev.tollgate/decision'].card
-      seen.push(parked.text, await restText('GET', `/v1/approvals/${id}`))
-      await restText('POST', `/v1/approvals/${id}/approve`, { note: `the password: ${CANARY}` })
-      for (const name of ['web__leak', 'web__reset', 'web__torn', 'noisy__garbled', `web__no_${era}`]) {
-        const failing = await call(name, arguments_)
-        expect(failing.answer.error ?? failing.answer.result.isError).toBeTruthy()
-        seen.push(failing.text)
-      }
-      await call('web__echo', arguments_)
-      await callText(gateway as Gateway, era, `${token}x`, 'web__echo', JSON.stringify(arguments_))
-      seen.push((await callText(gateway as Gateway, era, token, 'web__echo', `{"password":"${CANARY}",}`)).text)
-    }
-    await rest('POST', '/v1/explain', { session: (await rest('GET', '/v1/sessions?limit=1')).items[0].id, tool: 'mcp__web__write', arguments: arguments_ })
-    await pause(600)
-    expect(http.ledger.filter(({ tool, argumentsText }) => tool === 'write' && argumentsText?.includes(CANARY))).toHaveLength(2)
-    for (const path of ['/v1/audit?limit=200', '/v1/approvals?limit=50', '/v1/connectors', '/v1/sessions?limit=50', '/metrics', '/readyz']) {
-      seen.push(await restText('GET', path))
-    }
-    const lines = [output, ...seen].flatMap((text) => text.split('\n'))
-    expect(lines.filter((line) => line.includes(CANARY)).map((line) => line.slice(0, 500))).toEqual([])
-    expect(seen.join()).toContain('[redacted]')
-    expect(output).toContain('[redacted]')
-  })
-
-  test('adamw7/tools#628: a failure tells the caller no path, stack or address of the gateway’s', async () => {
-    const { token } = await rest('POST', '/v1/sessions', { role: 'person-chat' })
-    for (const name of ['web__reset', 'web__torn', 'noisy__garbled', 'web__hang_not_there']) {
-      const { text } = await callText(gateway as Gateway, 'legacy', token, name, '{}')
-      expect(text).not.toMatch(/\/work|node_modules|\.ts:|\bat \w+ \(|127\.0\.0\.1:|select |insert /i)
-    }
-  })
-
-  test('metatool-ai/metamcp#162: no child outlives a gateway that was killed', async () => {
-    expect(alive(pid)).toBe(true)
-    child.kill('SIGKILL')
-    await expect.poll(() => alive(pid), { timeout: 6_000 }).toBe(false)
   })
 })

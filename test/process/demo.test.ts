@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { prepareDatabase } from '../support/database.ts'
 import { freePort } from '../support/gateway.ts'
 
 const CLI = join(import.meta.dirname, '../../src/cli.ts')
@@ -35,6 +36,13 @@ function start(args: readonly string[], folder: string, env: NodeJS.ProcessEnv) 
     child.on('close', (code, signal) => resolve({ code, signal }))
   })
   return { child, said, ended }
+}
+
+/** Spares a gateway the making of its database; returns what its environment then needs. */
+async function prepared(data: string): Promise<Record<string, string>> {
+  const database = await prepareDatabase(data)
+  onTestFinished(database.close)
+  return database.env
 }
 
 /** A gateway whose banner has been printed. */
@@ -134,12 +142,13 @@ describe('tollgate serve', () => {
   })
 
   test('prints a curl that works from a folder with spaces, and with a key from the environment', async () => {
-    const { folder, env } = await home({ TOLLGATE_DATA: './my data' })
+    const { folder, ...made } = await home({ TOLLGATE_DATA: './my data' })
+    const env = { ...made.env, ...(await prepared(join(folder, 'my data'))) }
     const first = await serve(folder, env)
     expect(JSON.parse(await shell(curlIn(first.said.out), folder, env)).token).toMatch(/^eyJ/)
     first.child.kill('SIGTERM')
     await first.ended
-    const own = { ...env, TOLLGATE_ADMIN_KEY: 'a key of the operator’s own, long enough'.replace('’', '') }
+    const own = { ...env, TOLLGATE_ADMIN_KEY: 'a-key-of-the-operator-long-enough-to-hold' }
     const second = await serve(folder, own)
     expect(JSON.parse(await shell(curlIn(second.said.out), folder, own)).token).toMatch(/^eyJ/)
   })
@@ -147,7 +156,8 @@ describe('tollgate serve', () => {
   test.runIf(process.platform === 'linux')(
     'ends with 0 soon after SIGTERM, with an upstream and open streams, and no child is left',
     async () => {
-      const { folder, port, env } = await home({ TOLLGATE_CONFIG: './config.json' })
+      const { folder, port, ...made } = await home({ TOLLGATE_CONFIG: './config.json' })
+      const env = { ...made.env, ...(await prepared(join(folder, '.tollgate'))) }
       const files = { command: process.execPath, args: [FILES, folder], tools: { 'read_*': 'read' } }
       await writeFile(join(folder, 'config.json'), JSON.stringify({ mcpServers: { files } }))
       const { child, said, ended } = await serve(folder, env)
@@ -160,7 +170,7 @@ describe('tollgate serve', () => {
       child.kill('SIGTERM')
       expect(await ended).toEqual({ code: 0, signal: null })
       expect(performance.now() - asked).toBeLessThan(5_000)
-      await stream
+      await stream.ended
       const left = async () => (await Promise.all(below.map(runs))).filter(Boolean).length
       expect(await until(async () => (await left()) === 0, 3_000)).toBe(true)
     },
@@ -179,7 +189,7 @@ describe('tollgate serve', () => {
     [
       'a variable nobody set',
       { TOLLGATE_CONFIG: './config.json' },
-      '{"mcpServers":{"a":{"command":"true","env":{"X":"${NOT_SET_ANYWHERE}"}}}}',
+      `{"mcpServers":{"a":{"command":"true","env":{"X":"$\{NOT_SET_ANYWHERE}"}}}}`,
       /NOT_SET_ANYWHERE/,
     ],
   ])('does not start on %s, and says what mends it', async (_what, more, config, sentence) => {
@@ -193,7 +203,8 @@ describe('tollgate serve', () => {
   })
 
   test('says so when its port is in use', async () => {
-    const { folder, port, env } = await home()
+    const { folder, port, ...made } = await home()
+    const env = { ...made.env, ...(await prepared(join(folder, '.tollgate'))) }
     const squatter = createServer().listen(port, '127.0.0.1')
     onTestFinished(() => void squatter.close())
     const { said, ended } = start(['serve'], folder, env)
@@ -202,8 +213,8 @@ describe('tollgate serve', () => {
   })
 })
 
-/** Opens a legacy stream of notices; resolves, once it ended, to what came over it. */
-async function listen(port: number, token: string): Promise<Promise<string>> {
+/** Opens a legacy stream of notices. `ended`: what came over it until it ended. */
+async function listen(port: number, token: string): Promise<{ ended: Promise<string> }> {
   const url = `http://127.0.0.1:${port}/mcp`
   const headers = { authorization: `Bearer ${token}`, accept: 'application/json, text/event-stream' }
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
@@ -216,5 +227,5 @@ async function listen(port: number, token: string): Promise<Promise<string>> {
   await hello.text()
   const response = await fetch(url, { headers: { ...headers, 'mcp-session-id': session } })
   expect(response.status).toBe(200)
-  return response.text()
+  return { ended: response.text() }
 }

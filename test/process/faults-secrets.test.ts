@@ -137,7 +137,10 @@ test(`of ${Object.keys(secrets).length + 5} secrets none is in a log, a row, a m
   expect(await gateway.end('SIGTERM')).toBe(0)
   const places = { output: gateway.output(), rows: kept.join('\n'), answers: said.join('\n') }
   expect(places.output.split('\n').length).toBeGreaterThan(5)
+  // The secrets were there to be found: the child and the upstream told them, and were heard.
+  expect(places.output).toContain('starting with API_TOKEN=[redacted]')
   expect(places.rows).toContain('[redacted]')
+  expect(places.answers).toContain('[redacted]')
 
   const [, payload, signature] = session.token.split('.')
   const own = { admin: ADMIN_KEY, sealing: SECRET, database: new URL(database.url).password, payload, signature }
@@ -149,6 +152,14 @@ test(`of ${Object.keys(secrets).length + 5} secrets none is in a log, a row, a m
     ),
   )
   expect(found).toEqual([])
+
+  // And nothing of the caller's but its arguments went upstream.
+  const { cookie, apiKeyHeader, basicAuth, pathQuery } = secrets
+  const sent = upstream.requests.map(({ rawHeaders, path, body }) => [...rawHeaders, path, body].join('\n')).join('\n')
+  expect(sent).toContain(secrets.configuredHeader)
+  for (const secret of [cookie, apiKeyHeader, basicAuth, pathQuery, ...Object.values(own)]) {
+    for (const form of formsOf(secret!)) expect(sent.includes(form), form).toBe(false)
+  }
 }, 120_000)
 
 /** A secret as it is, in a URL, in JSON inside JSON, and in base64 at each of its three alignments. */

@@ -178,7 +178,9 @@ export interface Notices {
 export async function openNotices(gateway: Gateway, era: Era, token: string, wants = true): Promise<Notices> {
   const abort = new AbortController()
   const heard: any[] = []
-  const response = await (era === 'modern' ? subscribe(gateway, token, wants, abort.signal) : listen(gateway, token, abort.signal))
+  const response = await (era === 'modern'
+    ? subscribe(gateway, token, wants, abort.signal)
+    : listen(gateway, token, abort.signal))
   void readEvents(response, (message) => heard.push(message)).catch(() => {})
   return { heard, status: response.status, close: () => abort.abort() }
 }

@@ -86,6 +86,28 @@ export function rawExchange(
   })
 }
 
+/** Sends the head, then a byte each second, until the other side cuts the connection or the time is over. */
+export function trickle(port: number, head: string, withinMs: number): Promise<RawExchange> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    let received = Buffer.alloc(0)
+    socket.on('data', (bytes) => {
+      received = Buffer.concat([received, bytes])
+    })
+    socket.on('error', () => {})
+    socket.write(head, 'latin1')
+    const drip = setInterval(() => socket.write('a'), 1_000)
+    const timer = setTimeout(() => end(false), withinMs)
+    socket.once('close', () => end(true))
+    function end(closed: boolean): void {
+      clearInterval(drip)
+      clearTimeout(timer)
+      socket.destroy()
+      resolve({ answers: readAnswers(received), text: received.toString('latin1'), closed, sent: socket.bytesWritten })
+    }
+  })
+}
+
 /** One HTTP/1.1 request as text: request line, headers as given, Content-Length of the body unless one is given. */
 export function rawRequest(line: string, headers: readonly string[], body: string | Buffer = ''): Buffer {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body

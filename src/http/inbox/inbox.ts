@@ -5,7 +5,7 @@
  */
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import type { Card, Cards, CardStatus, Decided } from '../../approvals/cards.ts'
+import type { Card, CardPage, Cards, CardStatus, Decided } from '../../approvals/cards.ts'
 import { AuditUnavailable } from '../../audit/audit.ts'
 import { DatabaseUnavailable } from '../../db/errors.ts'
 import type { Seal } from '../../db/seal.ts'
@@ -67,11 +67,14 @@ export function createInbox(parts: InboxParts): Hono {
     const signed = await entry.signed(c)
     if (signed === undefined) return askToSignIn(c, base)
     const after = c.req.query('after')
-    const waiting = await cards.list({ status: 'pending', limit: WAITING, ...(after ? { cursor: after } : {}) })
+    const waiting = await waitingAfter(after)
+    if (waiting === undefined) return say(c, 400, 'This address is not one that the inbox gave out.')
     const justNow = await cards.get(c.req.query('decided') ?? '')
     const decided = after ? [] : await lastDecided()
     return show(c, 200, listPage({ ...shows(signed), waiting, decided, ...(justNow && { justNow }) }))
   })
+
+  app.get('/inbox/', (c) => c.redirect(base, 308))
 
   app.get('/inbox/cards/:id', async (c) => {
     const id = c.req.param('id')
@@ -125,7 +128,6 @@ export function createInbox(parts: InboxParts): Hono {
   })
 
   app.onError((error, c) => {
-    if (error instanceof RangeError) return say(c, 400, 'This address is not one that the inbox gave out.')
     if (error instanceof DatabaseUnavailable || error instanceof AuditUnavailable) {
       c.header('retry-after', '2')
       const next = 'Look in a few seconds whether a decision was kept, and decide again if not.'
@@ -152,6 +154,16 @@ export function createInbox(parts: InboxParts): Hono {
     if (result.problem === 'not_found') return noCard(c)
     const first = `${decisionOf(result.card)} Your decision came later and changed nothing.`
     return show(c, 409, cardPage(result.card, shows(signed), first))
+  }
+
+  /** A page of what waits; undefined for a cursor that no list gave out. */
+  async function waitingAfter(cursor: string | undefined): Promise<CardPage | undefined> {
+    try {
+      return await cards.list({ status: 'pending', limit: WAITING, ...(cursor ? { cursor } : {}) })
+    } catch (error) {
+      if (error instanceof RangeError) return undefined
+      throw error
+    }
   }
 
   /** The newest of each status, then the newest of all; one query after the other, so that calls find a connection. */
