@@ -21,6 +21,7 @@ import { createViews } from './gate/views.ts'
 import { createApi } from './http/api/api.ts'
 import { createAuth } from './http/auth.ts'
 import { edgeRules } from './http/edge.ts'
+import { createInbox } from './http/inbox/inbox.ts'
 import { createDoor } from './http/mcp/door.ts'
 import { createLists } from './http/mcp/lists.ts'
 import { createQuestions } from './http/mcp/questions.ts'
@@ -154,8 +155,9 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     progressMs: 10_000,
   })
   const closing = new AbortController()
+  const isAdmin = createAdmin(config.adminKey.value)
   const api = createApi({
-    isAdmin: createAdmin(config.adminKey.value),
+    isAdmin,
     db,
     audit,
     keyring,
@@ -177,6 +179,10 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     now: Date.now,
     closing: closing.signal,
   })
+  // Under a key of its own, which changes with the admin key: a new key ends every sign-in.
+  const inboxKey = Buffer.from(hkdfSync('sha256', config.secret.value, config.adminKey.value, 'inbox', 32))
+  const inboxSeal = createSeal(inboxKey.toString('base64url'))
+  api.route('/', createInbox({ isAdmin, cards, seal: inboxSeal, inboxUrl, now: Date.now, log }))
   const server = createHttpServer({
     edge: edgeRules(config),
     door,

@@ -6,7 +6,15 @@
 import { canonical, SLUG, split } from '../policy/names.ts'
 import { SWITCHES } from '../policy/switches.ts'
 import type { Withheld } from './connector.ts'
-import { ASKS, CIRCUMSTANCES, type Declaration, KINDS, type Need, type ToolDeclaration, type ToolFacts } from './declaration.ts'
+import {
+  ASKS,
+  CIRCUMSTANCES,
+  type Declaration,
+  KINDS,
+  type Need,
+  type ToolDeclaration,
+  type ToolFacts,
+} from './declaration.ts'
 
 /** A tool as declared, under its canonical name. */
 export interface DeclaredTool extends ToolDeclaration {
@@ -35,7 +43,10 @@ export const GRANTABLE_READ: ToolFacts = { access: 'read', grantable: true, ask:
 
 /** Checks a declaration and freezes it. Throws an error that names every broken rule. */
 export function defineConnector(declaration: Declaration): DeclaredConnector {
-  const problems = [...connectorProblems(declaration), ...declaration.tools.flatMap((tool) => toolProblems(declaration, tool))]
+  const problems = [
+    ...connectorProblems(declaration),
+    ...declaration.tools.flatMap((tool) => toolProblems(declaration, tool)),
+  ]
   if (problems.length > 0) throw new Error(`connector "${declaration.slug}": ${problems.join(' ')}`)
   const tools = declaration.tools.map((tool) => ({
     ...tool,
@@ -64,6 +75,25 @@ export function defineCatalogue(connectors: readonly DeclaredConnector[]): reado
   return Object.freeze([...connectors])
 }
 
+/** What a grant can name: connectors with a read table, every tool, and the two figures of each that bills. */
+export function grantWords(catalogue: readonly DeclaredConnector[]): {
+  readonly connectors: readonly string[]
+  readonly tools: readonly string[]
+  readonly figures: Readonly<Record<string, readonly [perRun: string, perDay: string]>>
+} {
+  return {
+    connectors: catalogue
+      .filter(({ beside, tools }) => beside === undefined && tools.some(({ grantable }) => grantable))
+      .map(({ slug }) => slug),
+    tools: catalogue.flatMap(({ tools }) => tools.map(({ name }) => name)),
+    figures: Object.fromEntries(
+      catalogue.flatMap(({ slug, billing }) =>
+        billing === undefined ? [] : [[slug, [billing.perRun, billing.perDay]]],
+      ),
+    ),
+  }
+}
+
 /** Why a declared tool is not registered. */
 export const NO_BODY = 'declared; its body comes with a later release'
 
@@ -72,7 +102,8 @@ export function declaredOnly(connector: DeclaredConnector): Withheld[] {
   return connector.tools.map(({ name }) => ({ tool: name, code: 'unknown_tool', reason: `${name} is ${NO_BODY}.` }))
 }
 
-const CONNECTOR_FIELDS = 'slug title kind credentials when needs beside billing tools withheld refused notes captured unverified'
+const CONNECTOR_FIELDS =
+  'slug title kind credentials when needs beside billing tools withheld refused notes captured unverified'
 const TOOL_FIELDS =
   'name access grantable ask withoutChannel approvalsOff needs optIn joint ridesOn delegationDepth proposes note'
 const ACCESS = ['read', 'write', 'spend']
@@ -91,7 +122,10 @@ function connectorProblems(one: Declaration): string[] {
     [!names.includes('*') || names.length === 1, '"*" stands for every tool, so no other can stand beside it.'],
     [spends === (billing !== undefined), 'a connector with a "spend" tool says its "billing", and no other does.'],
     [billing === undefined || billing.perRun !== billing.perDay, 'the two figures of "billing" have different names.'],
-    [[...(one.withheld ?? []), ...(one.refused ?? [])].every(({ what, why }) => what && why), 'what is left out says why.'],
+    [
+      [...(one.withheld ?? []), ...(one.refused ?? [])].every(({ what, why }) => what && why),
+      'what is left out says why.',
+    ],
     ...unknown(one, CONNECTOR_FIELDS),
     ...needProblems(one.needs ?? []),
   ])
@@ -113,10 +147,22 @@ function toolProblems(one: Declaration, tool: ToolDeclaration): string[] {
     [!asks || access === 'write', 'what asks for its effect is a "write".'],
     [(ask === 'above-threshold') === (access === 'spend'), '"above-threshold" and "spend" go together.'],
     [(ask !== 'never') === (tool.withoutChannel !== undefined), 'say "withoutChannel" where it asks, and only there.'],
-    [ask === 'always' || tool.withoutChannel !== 'absent', 'a tool that also runs unasked cannot be absent for asking.'],
-    [tool.approvalsOff === undefined || (!vendor && ask === 'always'), '"approvalsOff" is for platform tools that ask.'],
-    [joint === undefined || (joint.length > 1 && joint.includes(one.slug)), '"joint" lists its own connector and others.'],
-    [tool.optIn === undefined || one.beside !== undefined, 'an opt-in tool stands "beside" a connector that is granted.'],
+    [
+      ask === 'always' || tool.withoutChannel !== 'absent',
+      'a tool that also runs unasked cannot be absent for asking.',
+    ],
+    [
+      tool.approvalsOff === undefined || (!vendor && ask === 'always'),
+      '"approvalsOff" is for platform tools that ask.',
+    ],
+    [
+      joint === undefined || (joint.length > 1 && joint.includes(one.slug)),
+      '"joint" lists its own connector and others.',
+    ],
+    [
+      tool.optIn === undefined || one.beside !== undefined,
+      'an opt-in tool stands "beside" a connector that is granted.',
+    ],
     [tool.ridesOn === undefined || !tool.grantable, 'a tool that rides on a skill is not granted with a connector.'],
     [tool.proposes === undefined || access === 'read', 'a proposal commits nothing, so its access is "read".'],
     [!unasked || tool.note !== undefined, 'a write that asks nobody says why in "note".'],
@@ -127,7 +173,8 @@ function toolProblems(one: Declaration, tool: ToolDeclaration): string[] {
 
 type Rule = readonly [holds: boolean, problem: string]
 
-const said = (rules: readonly Rule[]): string[] => rules.filter(([holds]) => holds !== true).map(([, problem]) => problem)
+const said = (rules: readonly Rule[]): string[] =>
+  rules.filter(([holds]) => holds !== true).map(([, problem]) => problem)
 
 function needProblems(needs: readonly Need[]): Rule[] {
   return needs.map((need): Rule => {
@@ -135,7 +182,10 @@ function needProblems(needs: readonly Need[]): Rule[] {
       return [Object.hasOwn(CIRCUMSTANCES, need.circumstance), `no circumstance is called "${need.circumstance}".`]
     }
     const known = SWITCHES.some(({ name }) => name === need.switch)
-    return [known && ['absent', 'refuses'].includes(need.otherwise), `no switch is called "${need.switch}", or no effect.`]
+    return [
+      known && ['absent', 'refuses'].includes(need.otherwise),
+      `no switch is called "${need.switch}", or no effect.`,
+    ]
   })
 }
 

@@ -41,7 +41,9 @@ export function strangeRequest(req: IncomingMessage, rules: EdgeRules): string |
     return 'This Host is not one this gateway answers to. Add it to allowedHosts in the config, or set TOLLGATE_PUBLIC_URL.'
   }
   const { origin } = req.headers
-  if (origin !== undefined && !rules.origins.has(origin.toLowerCase())) {
+  // A page of this very host is our own: the host was judged above.
+  const isOwn = origin !== undefined && URL.parse(origin)?.host === req.headers.host?.toLowerCase()
+  if (origin !== undefined && !isOwn && !rules.origins.has(origin.toLowerCase())) {
     return 'This Origin may not call the gateway. Add it to allowedOrigins in the config.'
   }
   return undefined

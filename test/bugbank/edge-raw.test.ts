@@ -303,9 +303,11 @@ describe('G1: a connection', () => {
         const { answers, closed } = await trickle(port(), head(), 20_000)
         return { closed, ran: answers.some(({ status }) => status < 400), inTime: performance.now() - started < 15_500 }
       })
-      const calling = setInterval(() => void ordinaryCall(), 1_000)
+      const calls: Array<Promise<void>> = []
+      const calling = setInterval(() => calls.push(ordinaryCall()), 1_000)
       const ends = await Promise.all(cut)
       clearInterval(calling)
+      await Promise.all(calls)
       const bad = ends.filter(({ closed, ran, inTime }) => !closed || ran || !inTime)
       expect({ bad: bad.length, such: bad[0] }).toEqual({ bad: 0, such: undefined })
       await ordinaryCall()

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { answered, type Bank, callText, KINDS, lastText, listTexts, memberOf, startBank } from '../support/bank.ts'
-import { ERAS, type Gateway, startGateway } from '../support/gateway.ts'
+import { ERAS, type Era, type Gateway, startGateway } from '../support/gateway.ts'
 import { startUpstream, tool, type Upstream } from '../support/upstream.ts'
 
 const OBJECT = '{"type":"object"}'
@@ -79,24 +79,32 @@ afterAll(async () => {
   await Promise.all([bank?.close(), wide?.close()])
 })
 
+/** What a door lists, asked once; the upstreams of the bank do not change. */
+const asked = new Map<Era, ReturnType<typeof listTexts>>()
+function listed(era: Era): ReturnType<typeof listTexts> {
+  const known = asked.get(era) ?? listTexts(gateway, era, token)
+  asked.set(era, known)
+  return known
+}
+
 const schemaOf = (definition: string | undefined): string | undefined => memberOf(definition ?? '{}', 'inputSchema')
 
 describe.each(ERAS)('tools/list in the %s era', (era) => {
   test.each(KINDS)(
     'mozilla-ai/mcpd#279: $defs, $ref and additionalProperties stay byte for byte (%s)',
     async (kind) => {
-      const { tools } = await listTexts(gateway, era, token)
+      const { tools } = await listed(era)
       expect(schemaOf(tools.get(`${kind}__referred`))).toBe(REFERRED)
     },
   )
 
   test.each(KINDS)('IBM/mcp-context-forge#1258: all members are there, known and unknown (%s)', async (kind) => {
-    const { tools } = await listTexts(gateway, era, token)
+    const { tools } = await listed(era)
     expect(tools.get(`${kind}__rich`)).toBe(`{"name":"${kind}__rich","inputSchema":${OBJECT}${RICH}}`)
   })
 
   test('IBM/mcp-context-forge#1258: outputSchema alone is left out, and only where a call can be parked', async () => {
-    const { tools } = await listTexts(gateway, era, token)
+    const { tools } = await listed(era)
     const parkable = JSON.parse(tools.get('gated__rich') ?? '{}')
     const { outputSchema, ...rest } = JSON.parse(text('gated__rich', OBJECT, RICH))
     expect(outputSchema).toBeDefined()
@@ -110,7 +118,7 @@ describe.each(ERAS)('tools/list in the %s era', (era) => {
   })
 
   test.each(KINDS)('E1: 300 generated definitions are equal but for the prefix (%s)', async (kind) => {
-    const { tools } = await listTexts(gateway, era, token)
+    const { tools } = await listed(era)
     for (const [i, written] of generated.entries()) {
       const name = `gen_${i}`
       expect(tools.get(`${kind}__${name}`)).toBe(written.replace(`"${name}"`, `"${kind}__${name}"`))
@@ -118,12 +126,12 @@ describe.each(ERAS)('tools/list in the %s era', (era) => {
   })
 
   test.each(KINDS)('I3: a definition cannot speak with the gateway’s own _meta keys (%s)', async (kind) => {
-    const { tools } = await listTexts(gateway, era, token)
+    const { tools } = await listed(era)
     expect(JSON.parse(tools.get(`${kind}__forged`) ?? '{}')._meta).toEqual({ 'example.com/own': 1 })
   })
 
   test('modelcontextprotocol/servers#3051: a schema that says no type goes out as an object', async () => {
-    const { tools } = await listTexts(gateway, era, token)
+    const { tools } = await listed(era)
     for (const name of ['dialect_only', 'empty', 'truth', 'absent']) {
       for (const kind of KINDS) {
         const schema = JSON.parse(schemaOf(tools.get(`${kind}__${name}`)) ?? 'null')
@@ -134,7 +142,7 @@ describe.each(ERAS)('tools/list in the %s era', (era) => {
   })
 
   test('Kuadrant/mcp-gateway#689: a tool of type "int" is left out by name, and all the others are listed', async () => {
-    const { tools, meta } = await listTexts(gateway, era, token)
+    const { tools, meta } = await listed(era)
     for (const kind of KINDS) {
       const own = [...tools.keys()].filter((name) => name.startsWith(`${kind}__`))
       expect(own).toHaveLength(DEFINITIONS.length - Object.keys(BAD).length)
@@ -148,7 +156,7 @@ describe.each(ERAS)('tools/list in the %s era', (era) => {
   })
 
   test('sandialabs/atlas-ui-3#727: type string is left out with a report, other outsides go as this era takes them', async () => {
-    const { tools } = await listTexts(gateway, era, token)
+    const { tools } = await listed(era)
     const report = await gateway.api('GET', '/v1/connectors')
     const withheld = report.body.items.find((row: { slug: string }) => row.slug === 'old').withheld
     expect(withheld.map((row: { tool: string }) => row.tool).sort()).toEqual(
@@ -170,7 +178,7 @@ describe('hostile schemas', () => {
     async (kind) => {
       const deep = '{"node":{"children":[{"children":[{"children":[{"children":[{"children":[]}]}]}]}]}}'
       for (const era of ERAS) {
-        const { tools } = await listTexts(gateway, era, token)
+        const { tools } = await listed(era)
         expect(schemaOf(tools.get(`${kind}__tree`))).toBe(TREE)
         const answer = await callText(gateway, era, token, `${kind}__tree`, deep)
         expect(answer.answer.result.content[0].text).toContain(kind.startsWith('pipe') ? deep.slice(1, -1) : deep)

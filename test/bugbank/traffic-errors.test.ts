@@ -23,12 +23,19 @@ const NAMES = [
   'insatiable',
   'fast',
   'foreign',
+  'say',
 ]
 const behaviours: Record<string, Behaviour> = {
   exit: BEHAVIOURS.reset as Behaviour,
   mute: BEHAVIOURS.hang as Behaviour,
   fail: BEHAVIOURS.failing as Behaviour,
   fast: (call) => call.text('fast'),
+  /** Sends the texts in `lines` before its answer, which may be one of them. */
+  say: async (call) => {
+    for (const text of call.args.lines as string[]) call.send(text.replaceAll('ID', call.idText))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    call.text('said')
+  },
   /** Reports progress of everybody else's calls. */
   foreign: (call) => {
     for (let progressToken = -2; progressToken < 400; progressToken++) {
@@ -205,6 +212,49 @@ describe.each(HTTP_PAIRS)('answers that are none, client %s, upstream %s', (era,
     expect([sampling.error.code, ping.result]).toEqual([-32601, {}])
     expect(calling.messages.map(({ method }) => method)).toEqual(['notifications/progress', undefined])
   })
+})
+
+describe.each(PAIRS)('doubled keys, client %s, upstream %s', (era, kind) => {
+  const twice = '"message":"a","message":"b","requestedSchema":{}'
+  const request = `"method":"elicitation/create","params":{"message":"a","requestedSchema":{}}`
+  const inputs = '"resultType":"input_required","requestState":"s"'
+  test.each<[string, string, string]>([
+    ['progress', '"method":"notifications/progress","params":{"progressToken":ID,"progress":1,"progress":2}', 'said'],
+    [
+      'params of progress',
+      '"method":"notifications/progress","params":{},"params":{"progressToken":ID,"progress":1}',
+      'said',
+    ],
+    ['a request', '"id":1,"id":"one","method":"ping"', 'said'],
+    ['a question', `"id":"q","id":"r",${request}`, 'said'],
+    ['params of a question', `"id":"q","params":{},${request}`, 'said'],
+    ['the message of a question', `"id":"q","method":"elicitation/create","params":{${twice}}`, 'said'],
+    ['a notice', '"method":"notifications/tools/list_changed","method":"notifications/tools/list_changed"', 'said'],
+    ['an error', '"id":ID,"error":{"code":1,"code":-32602,"message":"x"}', 'none'],
+    ['an answer', '"id":ID,"result":{"content":[]},"result":{"content":[]}', 'none'],
+    ['_meta of a result', '"id":ID,"result":{"content":[],"_meta":{"a/b":1,"a/b":2}}', 'none'],
+    ['a demand for input', `"id":ID,"result":{${inputs},${inputs}}`, 'none'],
+    [
+      'questions in a demand',
+      `"id":ID,"result":{${inputs},"inputRequests":{"k":{${request}},"k":{${request}}}}`,
+      'none',
+    ],
+    ['one question of a demand', `"id":ID,"result":{${inputs},"inputRequests":{"k":{${request},${request}}}}`, 'none'],
+  ])(
+    'GHSA-q382-vc8q-7jhj from an upstream, in %s: one answer, and the gateway lives',
+    async (_what, members, outcome) => {
+      for (const capabilities of [{}, { elicitation: { form: {} } }]) {
+        const { call } = await client(era, capabilities)
+        const calling = call(`${kind}__say`, { lines: [`{"jsonrpc":"2.0",${members}}`] }, { progressToken: 1 })
+        const answer = await calling.ended
+        expect(answer.id).toBe(calling.id)
+        if (outcome === 'said') expect(answer.result.isError ?? false).toBe(false)
+        else expect(codeOf(answer) ?? answer.error?.code).toMatch(/^(outcome_unknown|upstream_unavailable)$/)
+      }
+      const next = await callText(gateway, era, token, `${kind}__answer`, '{"result":"{\\"content\\":[]}"}')
+      expect(next.answer.result.content).toEqual([])
+    },
+  )
 })
 
 describe.each(ERAS)('a list in the %s era', (era) => {

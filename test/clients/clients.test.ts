@@ -264,6 +264,16 @@ describe.each(['legacy', 'auto', 'modern'] as const)('the MCP Inspector, --proto
     expect(times('increment')).toBe(before + 1)
   })
 
+  test.runIf(era !== 'legacy')('that is killed ends the call at the upstream', async () => {
+    const { run, close } = await inspect()
+    const before = [upstream.of('tools/call').length, upstream.aborted.length] as const
+    const lost = run(await personToken(), ...calling('box__hang', { by: era }))
+    await until('the upstream has the call', () => upstream.of('tools/call').length > before[0], 20_000)
+    await close()
+    expect((await lost).code).not.toBe(0)
+    await until('the upstream is left', () => upstream.aborted.slice(before[1]).some(({ rpc }) => rpc === 'tools/call'))
+  })
+
   test('that gets "pending" collects the outcome with another run', async () => {
     const { run } = await inspect()
     const token = await personToken()

@@ -11,7 +11,8 @@ afterAll(() => gateway.close())
 
 const CHAT = { role: 'person-chat', approval: { channel: 'inbox' } }
 const admin = { authorization: `Bearer ${ADMIN_KEY}` }
-const jwks = async (): Promise<any[]> => (await (await fetch(`${gateway.url}/.well-known/jwks.json`)).json()).keys
+const jwks = async (): Promise<any[]> => (await readJson(await fetch(`${gateway.url}/.well-known/jwks.json`))).keys
+const readJson = (response: Response): Promise<any> => response.json()
 const statusOf = async (token: string): Promise<number> => (await gateway.rpc(token, 'tools/list')).status
 const headerOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())
 
@@ -78,9 +79,11 @@ test('REST takes a DELETE and a POST without any body, as curl sends them', asyn
   const ended = await fetch(`${gateway.url}/v1/sessions/${body.id}/end`, { method: 'POST', headers: admin })
   expect(ended.status).toBe(200)
   const revoked = await fetch(`${gateway.url}/v1/sessions/${body.id}`, { method: 'DELETE', headers: admin })
-  expect([revoked.status, (await revoked.json()).status]).toEqual([200, 'revoked'])
+  expect([revoked.status, (await readJson(revoked)).status]).toEqual([200, 'revoked'])
   expect(await statusOf(body.token)).toBe(401)
-  const bare = await exchange(`POST /v1/keys/rotate HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${ADMIN_KEY}\r\n`)
+  const bare = await exchange(
+    `POST /v1/keys/rotate HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${ADMIN_KEY}\r\n`,
+  )
   expect(bare).toMatch(/^HTTP\/1.1 200 /)
 })
 
@@ -92,7 +95,12 @@ test('REST never fails inside over a body in chunks', async () => {
       controller.close()
     },
   })
-  const init = { method: 'POST', headers: { ...admin, 'content-type': 'application/json' }, body: chunked, duplex: 'half' }
+  const init = {
+    method: 'POST',
+    headers: { ...admin, 'content-type': 'application/json' },
+    body: chunked,
+    duplex: 'half',
+  }
   const { status } = await fetch(`${gateway.url}/v1/sessions`, init as RequestInit)
   expect([201, 411]).toContain(status)
 })

@@ -84,7 +84,11 @@ describe.each(outages)('PostgreSQL $what', ({ what, begin, end }) => {
 
     const from = performance.now()
     for (const replica of both) {
-      await eventually(() => replica.api('GET', '/readyz'), ({ status }) => status === 200, BACK_MS)
+      await eventually(
+        () => replica.api('GET', '/readyz'),
+        ({ status }) => status === 200,
+        BACK_MS,
+      )
       const works = () => replica.call(warm.token, 'up__echo', { back: what })
       await eventually(works, (answer) => textOf(answer) !== undefined, BACK_MS)
     }
@@ -95,7 +99,9 @@ describe.each(outages)('PostgreSQL $what', ({ what, begin, end }) => {
     const decided = await both[1]!.api('POST', `/v1/approvals/${card.id}/approve`, {})
     expect([200, 409]).toContain(decided.status)
     expect(textOf(await waiting)).toMatch(/^\d+$/)
-    const ran = upstream.ledger.filter(({ tool, argumentsText }) => tool === 'increment' && argumentsText === JSON.stringify({ what }))
+    const ran = upstream.ledger.filter(
+      ({ tool, argumentsText }) => tool === 'increment' && argumentsText === JSON.stringify({ what }),
+    )
     expect(ran).toHaveLength(1)
   }, 90_000)
 
@@ -114,7 +120,11 @@ describe.each(outages)('PostgreSQL $what', ({ what, begin, end }) => {
     await end()
     await call
     // The upstream's answer came while nothing could be written; it is kept until it can.
-    const ended = await eventually(() => a.api('GET', `/v1/approvals/${card}`), ({ body }) => body?.status === 'done', 10_000)
+    const ended = await eventually(
+      () => a.api('GET', `/v1/approvals/${card}`),
+      ({ body }) => body?.status === 'done',
+      10_000,
+    )
     expect(ended.body.outcome).toMatchObject({ code: 'ok' })
     const rows = await eventually(
       () => a.api('GET', `/v1/audit?sessionId=${id}`),

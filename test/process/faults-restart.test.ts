@@ -36,7 +36,12 @@ const approve = (id: string) => gateway.api('POST', `/v1/approvals/${id}/approve
 /** Parks a call whose caller is cut off when the gateway dies; the card. */
 async function park(session: { id: string; token: string }, tool: string, args: object): Promise<{ id: string }> {
   void gateway.call(session.token, tool, args).catch(() => {})
-  return (await eventually(() => cardsOf(session.id), (cards) => cards.length === 1))[0]
+  return (
+    await eventually(
+      () => cardsOf(session.id),
+      (cards) => cards.length === 1,
+    )
+  )[0]
 }
 
 async function killAndStart(): Promise<void> {
@@ -66,12 +71,19 @@ test('killed after the approval, it runs the card by itself, and the outcome is 
   // In one go: no runner has had its turn when the process ends.
   await sql`update cards set status = 'approved', decided_at = now(), decided_by = 'operator' where id = ${card.id}`
   await killAndStart()
-  await eventually(() => cardsOf(session.id), (cards) => cards[0].status === 'done', 10_000)
+  await eventually(
+    () => cardsOf(session.id),
+    (cards) => cards[0].status === 'done',
+    10_000,
+  )
   const first = await gateway.call(session.token, 'up__increment', args)
   expect(textOf(first), first.text).toMatch(/^\d+$/)
   expect(runs('increment', args)).toBe(1)
   // Once told, the same call is a new one and asks again.
-  await eventually(async () => (await sql`select delivered_at from cards where id = ${card.id}`)[0]!.delivered_at, Boolean)
+  await eventually(
+    async () => (await sql`select delivered_at from cards where id = ${card.id}`)[0]!.delivered_at,
+    Boolean,
+  )
   const second = await gateway.call(session.token, 'up__increment', args)
   expect(decisionOf(second)).toMatchObject({ code: 'approval_pending' })
   expect(decisionOf(second).card!.id).not.toBe(card.id)
@@ -83,7 +95,10 @@ test('killed while the approved call runs, the card stays running and is never r
   const args = { n: 'running' }
   const card = await park(session, 'up__hang', args)
   await approve(card.id)
-  await eventually(() => runs('hang', args), (count) => count === 1)
+  await eventually(
+    () => runs('hang', args),
+    (count) => count === 1,
+  )
   await killAndStart()
   await pause(3_000)
   expect((await cardsOf(session.id)).map(({ id, status }) => [id, status])).toEqual([[card.id, 'running']])
@@ -93,7 +108,10 @@ test('killed while the approved call runs, the card stays running and is never r
 
   // When its lease is over, nobody knows what became of it: that is said, once, and it is still not run again.
   await sql`update cards set lease_until = now() where id = ${card.id}`
-  await eventually(() => cardsOf(session.id), (cards) => cards[0].status === 'unknown')
+  await eventually(
+    () => cardsOf(session.id),
+    (cards) => cards[0].status === 'unknown',
+  )
   const told = await gateway.call(session.token, 'up__hang', args)
   expect(decisionOf(told)).toMatchObject({ code: 'outcome_unknown', card: { id: card.id } })
   expect(told.answer.result.isError).toBe(true)
@@ -104,8 +122,13 @@ test('killed while the approved call runs, the card stays running and is never r
 
 test('SIGTERM lets what runs end, tells open streams, and exits with 0', async () => {
   const session = await gateway.issue()
-  const slow = Array.from({ length: 10 }, (_, n) => gateway.call(session.token, 'up__progress', { ms: 300, count: 4, n }))
-  await eventually(() => upstream.ledger.filter(({ tool }) => tool === 'progress').length, (count) => count === 10)
+  const slow = Array.from({ length: 10 }, (_, n) =>
+    gateway.call(session.token, 'up__progress', { ms: 300, count: 4, n }),
+  )
+  await eventually(
+    () => upstream.ledger.filter(({ tool }) => tool === 'progress').length,
+    (count) => count === 10,
+  )
   const ended = gateway.end('SIGTERM')
   const answers = await Promise.all(slow)
   expect(answers.map(textOf)).toEqual(Array(10).fill('progressed'))

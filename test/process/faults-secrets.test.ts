@@ -7,7 +7,8 @@ import { ADMIN_KEY, eventually, type Replica, SECRET, startReplica } from '../su
 import { type Behaviour, startUpstream, type Upstream } from '../support/upstream.ts'
 
 /** Told apart by name; bytes that look different in base64 and in a URL. */
-const made = (name: string): string => `cnry-${name}-${randomBytes(9).toString('hex')}/+${randomBytes(4).toString('hex')}`
+const made = (name: string): string =>
+  `cnry-${name}-${randomBytes(9).toString('hex')}/+${randomBytes(4).toString('hex')}`
 const secrets = {
   configuredHeader: made('cfg'),
   configuredQuery: randomBytes(16).toString('hex'),
@@ -30,7 +31,11 @@ const secrets = {
 const tells: Record<string, Behaviour> = {
   leak_error: (call) => call.error(-32000, `login failed: password=${secrets.upstreamError}`),
   leak_500: (call) =>
-    call.raw(500, 'text/plain', `Authorization: Bearer ${secrets.configuredHeader} was refused, token=${secrets.upstreamBody}`),
+    call.raw(
+      500,
+      'text/plain',
+      `Authorization: Bearer ${secrets.configuredHeader} was refused, token=${secrets.upstreamBody}`,
+    ),
   leak_401: (call) => call.raw(401, 'application/json', JSON.stringify({ access_token: secrets.upstreamBody })),
   leak_html: (call) => call.raw(200, 'text/html', `<p>secret=${secrets.upstreamBody}</p>`),
   leak_broken: (call) => call.raw(200, 'application/json', `{"apiKey":"${secrets.upstreamBody}"`),
@@ -83,7 +88,16 @@ test(`of ${Object.keys(secrets).length + 5} secrets none is in a log, a row, a m
   /** What the gateway said of its own accord: everything but what upstreams answered. */
   const said: string[] = []
   const names = Object.keys(tells).map((name) => `up__${name}`)
-  const tools = [...names, 'up__echo', 'up__reset', 'up__torn', 'up__failing', 'up__nothing', 'gone__echo', 'child__echo']
+  const tools = [
+    ...names,
+    'up__echo',
+    'up__reset',
+    'up__torn',
+    'up__failing',
+    'up__nothing',
+    'gone__echo',
+    'child__echo',
+  ]
   let calls = 0
   for (let round = 0; round < 4; round++) {
     for (const name of tools) {
@@ -104,9 +118,14 @@ test(`of ${Object.keys(secrets).length + 5} secrets none is in a log, a row, a m
   }
   for (const body of [`{"password":"${secrets.passwordArgument}"`, `["${secrets.keyShapedArgument}"]`]) {
     const auth = { authorization: `Bearer ${session.token}`, 'content-type': 'application/json' }
-    said.push(await (await fetch(`${gateway.url}${path}`, { method: 'POST', headers: { ...auth, ...headers }, body })).text())
+    said.push(
+      await (await fetch(`${gateway.url}${path}`, { method: 'POST', headers: { ...auth, ...headers }, body })).text(),
+    )
   }
-  for (const bad of [{ password: secrets.passwordArgument }, { role: 'person-chat', tools: 7, token: secrets.nestedArgument }]) {
+  for (const bad of [
+    { password: secrets.passwordArgument },
+    { role: 'person-chat', tools: 7, token: secrets.nestedArgument },
+  ]) {
     said.push((await gateway.api('POST', '/v1/sessions', bad)).text)
   }
 
@@ -121,7 +140,13 @@ test(`of ${Object.keys(secrets).length + 5} secrets none is in a log, a row, a m
     () => gateway.api('GET', `/v1/approvals?sessionId=${session.id}`),
     ({ body }) => body.items.every(({ status }: { status: string }) => ['done', 'denied'].includes(status)),
   )
-  for (const path of ['/v1/approvals', '/v1/connectors', '/v1/sessions', `/v1/sessions/${session.id}`, '/v1/audit?limit=200']) {
+  for (const path of [
+    '/v1/approvals',
+    '/v1/connectors',
+    '/v1/sessions',
+    `/v1/sessions/${session.id}`,
+    '/v1/audit?limit=200',
+  ]) {
     said.push((await gateway.api('GET', path)).text)
   }
   said.push((await gateway.rpc(session.token, 'tools/list')).text)
@@ -166,7 +191,9 @@ test(`of ${Object.keys(secrets).length + 5} secrets none is in a log, a row, a m
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
   const base64 = [0, 1, 2].flatMap((shift) => {
-    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64').replace(/=+$/, '')
+    const text = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString('base64')
+      .replace(/=+$/, '')
     // The characters at both ends depend on the neighbours.
     const inner = text.slice(Math.ceil((shift * 8) / 6) + 1, -2)
     return [inner, inner.replaceAll('+', '-').replaceAll('/', '_')]

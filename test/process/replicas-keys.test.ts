@@ -88,7 +88,7 @@ test('once the others are retired, tokens of the old key are refused on both, an
     for (const replica of [a, b]) expect((await replica.call(old.token, 'up__echo')).status).toBe(401)
   }
   for (const replica of [a, b]) {
-    const { keys } = await (await fetch(`${replica.url}/.well-known/jwks.json`)).json()
+    const { keys } = (await replica.api('GET', '/.well-known/jwks.json')).body
     expect(keys.map(({ kid }: { kid: string }) => kid)).toEqual([body.kid])
   }
   expect((await calls.stop()).bad).toEqual([])

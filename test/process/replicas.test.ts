@@ -122,7 +122,10 @@ test('what was said on one is heard by who listens for approvals on the other', 
     for await (const part of stream.body!.pipeThrough(new TextDecoderStream())) heard += part
   })().catch(() => {})
   const asking = a.call(token, 'up__increment', { n: 'listened' }, { signal: abort.signal }).catch(() => {})
-  await eventually(() => heard, (text) => text.includes('event: created') && text.includes('"listened"'))
+  await eventually(
+    () => heard,
+    (text) => text.includes('event: created') && text.includes('"listened"'),
+  )
   abort.abort()
   await Promise.all([reading, asking])
 })
@@ -131,7 +134,11 @@ test('while 200 calls wait on a slow upstream, no connection is idle in a transa
   const { id, token } = await a.issue()
   const before = upstream.ledger.length
   const calls = Array.from({ length: 200 }, (_, n) => (n % 2 ? a : b).call(token, 'up__hang', { n }, aborted(4_000)))
-  await eventually(() => upstream.ledger.length, (count) => count >= before + 200, 10_000)
+  await eventually(
+    () => upstream.ledger.length,
+    (count) => count >= before + 200,
+    10_000,
+  )
   const times: number[] = []
   for (let i = 0; i < 20; i++) {
     const from = performance.now()

@@ -171,7 +171,10 @@ export function doorsOf(url: string): Doors {
     async api(method, path, body) {
       const response = await fetch(`${url}${path}`, {
         method,
-        headers: { authorization: `Bearer ${ADMIN_KEY}`, ...(body && { 'content-type': 'application/json' }) },
+        headers: {
+          authorization: `Bearer ${ADMIN_KEY}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       const text = await response.text()

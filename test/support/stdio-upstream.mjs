@@ -12,7 +12,8 @@
  *   --exit-at-start N   leaves with code N at once; --start-ms N: answers nothing for N ms
  *   --tools N           N more tools (extra_0 …); --page N: pages of N tools
  *   --definitions FILE  JSON text of the list of tools, sent as it stands; a tool not named below then answers with
- *                       the text of its argument `result`, or says its arguments as they stood; the ledger keeps each line
+ *                       the text of its argument `result`, or says its arguments as they stood; the ledger keeps each line.
+ *                       Texts in its argument `lines` are written first, with the id of the call for ID
  *
  * Tools: see TOOLS. `mute` never answers; `exit` leaves in mid-call; `answer_and_exit` answers first.
  */
@@ -260,8 +261,10 @@ function hearExactly(line, message) {
   const { id, method, params } = message
   const modern = params?._meta?.[`${META}protocolVersion`] !== undefined && era !== 'legacy'
   const complete = modern ? '"resultType":"complete",' : ''
-  const send = (result) =>
-    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{${complete}${result.trim().slice(1)}}\n`)
+  const send = (result) => {
+    const more = result.includes('"resultType"') ? '' : complete
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{${more}${result.trim().slice(1)}}\n`)
+  }
   if (method === 'tools/list') {
     const cached = modern ? '"ttlMs":0,"cacheScope":"private",' : ''
     send(`{${cached}"tools":${readFileSync(option('definitions'), 'utf8')}}`)
@@ -269,7 +272,8 @@ function hearExactly(line, message) {
   }
   if (method !== 'tools/call' || params.name in TOOLS) return false
   note('line', { tool: params.name, line })
-  const { result } = params.arguments ?? {}
+  const { result, lines } = params.arguments ?? {}
+  for (const text of lines ?? []) process.stdout.write(`${text.replaceAll('ID', id)}\n`)
   if (typeof result === 'string') send(result)
   else send(`{"content":[{"type":"text","text":${JSON.stringify(line)}}]}`)
   return true

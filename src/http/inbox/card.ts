@@ -88,7 +88,7 @@ function form(card: Card, { base, signed }: Show): Html {
   const at = `${base}/cards/${card.id}`
   return html`<form method="post" action="${at}/deny" class="decide">
 <input type="hidden" name="csrf" value="${signed.csrf}">
-<label for="n-${card.id}">Note <span class="quiet">(optional; the caller reads it)</span></label>
+<label for="n-${card.id}">Note <span class="quiet">(optional; the caller reads it with a no)</span></label>
 <textarea id="n-${card.id}" name="note" rows="2" maxlength="${LONGEST_NOTE}"></textarea>
 <div class="buttons">
 <button class="yes" formaction="${at}/approve">Approve<span class="unseen"> ${card.title}</span></button>
