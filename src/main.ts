@@ -46,7 +46,7 @@ type Upstreams = ReturnType<Awaited<ReturnType<typeof createApp>>['upstreams']>
 
 function bannerOf(config: Config, database: 'pglite' | 'postgres', port: number, upstreams: Upstreams): string {
   const { publicUrl, adminKey, dataFolder } = config
-  const key = adminKey.path === undefined ? '$TOLLGATE_ADMIN_KEY' : `$(cat ${adminKey.path})`
+  const key = adminKey.path === undefined ? '$TOLLGATE_ADMIN_KEY' : `$(cat ${shellWord(adminKey.path)})`
   const where =
     adminKey.path === undefined
       ? 'as set in TOLLGATE_ADMIN_KEY'
@@ -79,3 +79,7 @@ function bannerOf(config: Config, database: 'pglite' | 'postgres', port: number,
     '',
   ].join('\n')
 }
+
+/** A text as one word of a POSIX shell, quoted only where it must be. */
+const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`

@@ -35,7 +35,7 @@ test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
     expect(up.of('notifications/initialized')).toHaveLength(2)
     expect(JSON.parse(up.of('initialize')[0]?.body ?? '').params).toEqual({
       protocolVersion: '2025-11-25',
-      capabilities: {},
+      capabilities: { elicitation: { form: {}, url: {} } },
       clientInfo: { name: 'tollgate', version: '0.0.0' },
     })
   },

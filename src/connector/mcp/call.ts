@@ -6,10 +6,10 @@
 import { join, members } from '../../json.ts'
 import type { Answer, Question, Running, UpstreamCall } from '../connector.ts'
 import { failed, failureOf, lostSession, metaMembers, readError, readResult, unreadable } from './answer.ts'
-import { type Asking, askPerson, readInputs } from './elicit.ts'
+import { type Asking, askPerson, type Inputs, readInputs } from './elicit.ts'
 import { errorText, list, modernMeta, noticeText, requestText, resultText } from './envelope.ts'
 import { hold, idText, type Link, refuseRequest, release } from './link.ts'
-import { answers, type Message, methodOf, progressOf, readMessages } from './message.ts'
+import { answers, isClear, type Message, methodOf, progressOf, readMessages } from './message.ts'
 import type { Mirror } from './mirror.ts'
 import type { Sessions } from './sessions.ts'
 import type { Snip } from './snippet.ts'
@@ -133,7 +133,7 @@ class LiveCall implements Running, Exchange {
       const { resultType } = result as { resultType?: unknown }
       if (resultType === undefined || resultType === 'complete') return this.#settle(readResult(message))
       if (resultType === 'input_required' && this.#link?.agreement?.era === 'modern')
-        return void this.#answerInputs(message)
+        return void this.#answerInputs(isClear(message.text) ? readInputs(message.text) : undefined)
       const type = this.#parts.snip(String(resultType))
       this.#settle(
         failed(
@@ -205,8 +205,7 @@ class LiveCall implements Running, Exchange {
   }
 
   /** A modern upstream asks by its result; the call goes on with the answers. */
-  async #answerInputs(message: Message): Promise<void> {
-    const inputs = readInputs(message.text)
+  async #answerInputs(inputs: Inputs | undefined): Promise<void> {
     if (inputs === undefined) {
       return this.#settle(failed('outcome_unknown', 'It asked for input that this gateway cannot give.', 'maybe'))
     }

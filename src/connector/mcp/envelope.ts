@@ -21,6 +21,8 @@ export interface ClientInfo {
 
 /** No way of asking a person: what listing and watching declare. */
 export const ASKS_NOBODY: ElicitationModes = { form: false, url: false }
+/** Everything this gateway can put before a person. */
+export const ASKS_ALL: ElicitationModes = { form: true, url: true }
 
 /** A JSON-RPC request. `params`: members of its params, JSON text without braces. */
 export function requestText(id: number, method: string, params: string): string {

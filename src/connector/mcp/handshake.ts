@@ -18,8 +18,10 @@ export interface Greeting {
   readonly transport: Transport
   readonly client: ClientInfo
   readonly events: LinkEvents
-  /** What the upstream is told a person can be asked (legacy; a modern upstream is told with each call). */
+  /** What a person can be asked over this link (legacy; a modern upstream is told with each call). */
   readonly modes: ElicitationModes
+  /** What the upstream is told of that, where it differs: some list a tool that asks only to a client that can be asked. */
+  readonly declared?: ElicitationModes
   /** The era of an earlier handshake with this upstream, which then is not probed for again. */
   readonly era?: Era
   readonly timeoutMs: number
@@ -138,8 +140,8 @@ function supportedBy(message: Message): readonly unknown[] {
   return Array.isArray(error.data?.supported) ? error.data.supported : []
 }
 
-function initializeParams({ client, modes }: Greeting): string {
-  return `"protocolVersion":"${LEGACY}","capabilities":${capabilitiesText(modes)},"clientInfo":${JSON.stringify(client)}`
+function initializeParams({ client, modes, declared = modes }: Greeting): string {
+  return `"protocolVersion":"${LEGACY}","capabilities":${capabilitiesText(declared)},"clientInfo":${JSON.stringify(client)}`
 }
 
 /** Reads the answer to `initialize`; a sentence when the upstream cannot be used. */

@@ -13,7 +13,7 @@ import {
   requestText,
   resultText,
 } from './envelope.ts'
-import { answers, type Message, methodOf } from './message.ts'
+import { answers, isClear, type Message, methodOf } from './message.ts'
 import type { Transport, Wire, WireProblem } from './wire.ts'
 import { members } from '../../json.ts'
 
@@ -135,6 +135,8 @@ export function idText(message: Message): string | undefined {
   return span === undefined ? undefined : message.text.slice(span.start, span.end)
 }
 
+const UNCLEAR: WireProblem = { kind: 'garbled', reason: 'Its answer names a key twice.', ran: 'maybe' }
+
 /**
  * Sends a request of the gateway's own (handshake, listing) and waits for the answer.
  * `params`: members of its params without braces; a modern link adds the `_meta` it must have.
@@ -162,7 +164,7 @@ export function ask(link: Link, method: string, params: string, timeoutMs: numbe
           if (answers(message, id)) {
             answered = true
             clearTimeout(timer)
-            resolve({ message })
+            resolve(isClear(message.text) ? { message } : { problem: UNCLEAR })
           } else refuseRequest(link.wire, message)
         },
         onEnd(problem) {

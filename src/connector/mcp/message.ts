@@ -2,12 +2,28 @@
  * One JSON-RPC message as text and as value: the value is looked at, the text is passed on.
  * @module
  */
-import { elements } from '../../json.ts'
+import { check, elements } from '../../json.ts'
 
 /** A JSON-RPC message of an upstream. */
 export interface Message {
   readonly text: string
   readonly value: { readonly [member: string]: unknown }
+}
+
+/** Far above any message that is honest; the size of a message is bounded before. */
+const BOUNDS = { depth: 200, values: 5_000_000 }
+
+/**
+ * Whether no object in a text names a key twice, so that reading it by spans gives what reading it by value gave.
+ * Results of tools are not held to this: they are passed on, and read at their outside only.
+ */
+export function isClear(text: string): boolean {
+  try {
+    check(text, BOUNDS)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /**
@@ -21,10 +37,15 @@ export function readMessages(text: string): Message[] | undefined {
   } catch {
     return undefined
   }
-  if (isMessage(value)) return [{ text, value }]
+  if (isMessage(value)) return readable([{ text, value }])
   if (!Array.isArray(value) || value.length === 0 || !value.every(isMessage)) return undefined
   const spans = elements(text) ?? []
-  return value.map((member, i) => ({ text: text.slice(spans[i]?.start, spans[i]?.end), value: member }))
+  return readable(value.map((member, i) => ({ text: text.slice(spans[i]?.start, spans[i]?.end), value: member })))
+}
+
+/** Requests and notices of an upstream are acted upon, so they must have one meaning. */
+function readable(messages: Message[]): Message[] | undefined {
+  return messages.every((message) => methodOf(message) === undefined || isClear(message.text)) ? messages : undefined
 }
 
 function isMessage(value: unknown): value is Message['value'] {

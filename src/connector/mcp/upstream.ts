@@ -5,7 +5,7 @@
 import type { Connector, ConnectorState, RegisteredTool, Withheld } from '../connector.ts'
 import { createAccess } from './access.ts'
 import { runCall } from './call.ts'
-import { ASKS_NOBODY, type ClientInfo, type Era } from './envelope.ts'
+import { ASKS_ALL, ASKS_NOBODY, type ClientInfo, type Era } from './envelope.ts'
 import { hostsOf, type McpEntry, secretsOf, type TransportParts, transportOf } from './entry.ts'
 import { greet } from './handshake.ts'
 import { type Link, retire } from './link.ts'
@@ -88,7 +88,7 @@ export function createMcpConnector(entry: McpEntry, parts: McpParts): Connector 
     }
   }
 
-  function hello(modes = ASKS_NOBODY, era?: Era) {
+  function hello(modes = ASKS_NOBODY, era?: Era, declared = modes) {
     if ('failure' in opened) return Promise.resolve(opened)
     const events = {
       onNotice: (message: Parameters<typeof methodOf>[0]) => {
@@ -101,6 +101,7 @@ export function createMcpConnector(entry: McpEntry, parts: McpParts): Connector 
       client: parts.clientInfo,
       events,
       modes,
+      declared,
       timeoutMs: connectTimeoutMs,
       snip,
       ...(era && { era }),
@@ -117,7 +118,8 @@ export function createMcpConnector(entry: McpEntry, parts: McpParts): Connector 
 
   async function reach(): Promise<Link | string> {
     clearTimeout(retry)
-    const greeted = await hello()
+    // Calls that may ask go over links of their own (http), so the link that lists only has to see what they would see.
+    const greeted = await hello(ASKS_NOBODY, undefined, 'url' in entry ? ASKS_ALL : ASKS_NOBODY)
     if ('failure' in greeted) return fail(greeted.failure)
     const { link } = greeted
     const outcome = await listTools(link, listing)
