@@ -239,10 +239,13 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
 }
 
 /** Stops taking connections, lets calls in flight end for a while, then cuts what is left. */
-async function closeServer(server: Server, graceMs = 10_000): Promise<void> {
+async function closeServer(server: Server, graceMs = 20_000): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  server.closeIdleConnections()
+  // A connection that is busy now would stay open after its answer, and bring the next call.
+  server.prependListener('request', (_req, res) => res.setHeader('connection', 'close'))
+  const sweep = setInterval(() => server.closeIdleConnections(), 50)
   const timer = setTimeout(() => server.closeAllConnections(), graceMs)
   await closed
+  clearInterval(sweep)
   clearTimeout(timer)
 }

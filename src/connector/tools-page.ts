@@ -26,8 +26,10 @@ export function toolsPage(parts: PageParts): string {
   return `${[
     '# Tools, by role and by connector',
     'Generated from `policies/` and `connectors/` by `npm run docs`; a test keeps it equal to them.',
-    'A tool that is listed here exists in a session only where its connector is there for the brand, the session may hold it,',
-    'and it has a body in this release; `tollgate check` prints what is there now.',
+    [
+      'A tool that is listed here exists in a session only where its connector is there for the brand, the session may',
+      'hold it, and it has a body in this release; `tollgate check` prints what is there now.',
+    ].join('\n'),
     '## Roles',
     rolesTable(roles),
     '### Built-in tools',
@@ -104,24 +106,24 @@ function roleText(role: Role, catalogue: readonly DeclaredConnector[]): string {
   const named = (names: readonly string[]) => names.map(code).join(', ') || 'none'
   const limits = Object.entries(role.limits).map(([name, most]) => `${name} ${most}`)
   const granted = catalogue.filter(({ tools }) => tools.some((tool) => reach(role, tool).startsWith('granted')))
+  const titles = granted.map(({ title }) => title).join(', ')
   return paragraphs([
     `### ${role.title}`,
     role.describes,
-    `- Built-ins: ${named(role.builtins)}`,
-    `- By name: ${named(role.holds)}`,
-    role.withSkills && `- With a skill: ${named(role.withSkills)}`,
-    role.connectors === 'every' &&
-      '- Connectors: every tool of every connector the brand has, but opt-in and skill-borne ones.',
-    granted.length > 0 &&
-      `- Can be granted: ${granted.map(({ title }) => title).join(', ')} ([read table](#the-read-table))`,
-    limits.length > 0 &&
-      `- Limits (${role.limitsAre === 'usual' ? 'where the profile states none' : 'at most'}): ${limits.join(', ')}`,
+    bullets([
+      `Built-ins: ${named(role.builtins)}`,
+      `By name: ${named(role.holds)}`,
+      role.withSkills && `With a skill: ${named(role.withSkills)}`,
+      role.connectors === 'every' && 'Every tool of every connector the brand has, but opt-in and skill-borne ones',
+      titles !== '' && `Can be granted: ${titles} ([read table](#the-read-table))`,
+      limits.length > 0 && `Limits (${role.limitsAre === 'usual' ? 'usual' : 'at most'}): ${limits.join(', ')}`,
+    ]),
   ])
 }
 
 function routeText(route: Route): string {
   const kept = route.keeps === 'everything' ? 'everything' : route.keeps.map(code).join(', ')
-  return paragraphs(['### Read-only route', route.describes, `- Of what the role holds it keeps: ${kept}`])
+  return paragraphs(['### Read-only route', route.describes, bullets([`Of what the role holds it keeps: ${kept}`])])
 }
 
 /** How a role comes to a tool; '' when it does not. */
@@ -145,7 +147,7 @@ function server(one: DeclaredConnector, roles: readonly Role[]): string {
       ['Tool', 'Access', 'Asks a person', 'Needs', 'Roles', 'Note'],
       one.tools.map((tool) => [
         code(tool.name),
-        tool.access,
+        tool.proposes ? 'read (a proposal, kept in the project folder)' : tool.access,
         asking(tool),
         needing(tool),
         whose(tool, roles),
@@ -221,8 +223,13 @@ function presetsTable(presets: readonly Preset[]): string {
 
 const code = (text: string): string => `\`${text}\``
 const paragraphs = (parts: readonly (string | false | undefined)[]): string => parts.filter(Boolean).join('\n\n')
+const bullets = (parts: readonly (string | false | undefined)[]): string =>
+  parts
+    .filter(Boolean)
+    .map((part) => `- ${part}`)
+    .join('\n')
 const left = (head: string, list: readonly Left[]): string =>
-  [head, '', ...list.map(({ what, why }) => `- ${what}: ${why}`)].join('\n')
+  paragraphs([head, bullets(list.map(({ what, why }) => `${what}: ${why}`))])
 
 function evidence(list: readonly Evidence[]): string {
   return table(

@@ -13,7 +13,7 @@ import {
   requestText,
   resultText,
 } from './envelope.ts'
-import { answers, isClear, type Message, methodOf } from './message.ts'
+import { answers, isClearOutside, type Message, methodOf } from './message.ts'
 import type { Transport, Wire, WireProblem } from './wire.ts'
 import { members } from '../../json.ts'
 
@@ -164,7 +164,7 @@ export function ask(link: Link, method: string, params: string, timeoutMs: numbe
           if (answers(message, id)) {
             answered = true
             clearTimeout(timer)
-            resolve(isClear(message.text) ? { message } : { problem: UNCLEAR })
+            resolve(isClearOutside(message) ? { message } : { problem: UNCLEAR })
           } else refuseRequest(link.wire, message)
         },
         onEnd(problem) {

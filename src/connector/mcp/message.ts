@@ -2,7 +2,7 @@
  * One JSON-RPC message as text and as value: the value is looked at, the text is passed on.
  * @module
  */
-import { check, elements } from '../../json.ts'
+import { check, elements, members } from '../../json.ts'
 
 /** A JSON-RPC message of an upstream. */
 export interface Message {
@@ -20,6 +20,17 @@ const BOUNDS = { depth: 200, values: 5_000_000 }
 export function isClear(text: string): boolean {
   try {
     check(text, BOUNDS)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The same for the outside of an answer alone: a message and its result. What stands deeper is judged where it is read. */
+export function isClearOutside({ text }: Message): boolean {
+  try {
+    const result = members(text)?.get('result')
+    if (result !== undefined) members(text, result.start)
     return true
   } catch {
     return false
