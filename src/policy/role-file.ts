@@ -178,6 +178,8 @@ function sort(files: readonly DataFile[]) {
   }
   for (const data of files) {
     const kind = kindOf(data.value)
+    // Read by `readPresets`, which needs to know what there is to grant.
+    if (kind === 'presets') continue
     if (kind === 'role')
       take(
         data,
@@ -210,9 +212,9 @@ function sort(files: readonly DataFile[]) {
   return { problems, roles, routes, deployments }
 }
 
-function kindOf(value: unknown): 'role' | 'route' | 'deployment' | undefined {
+function kindOf(value: unknown): 'role' | 'route' | 'deployment' | 'presets' | undefined {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined
-  return (['role', 'route', 'deployment'] as const).find((kind) => Object.hasOwn(value, kind))
+  return (['role', 'route', 'deployment', 'presets'] as const).find((kind) => Object.hasOwn(value, kind))
 }
 
 function roleNames(data: DataFile, file: RoleFile): string[] {

@@ -248,7 +248,9 @@ describe.each(PAIRS)('doubled keys, client %s, upstream %s', (era, kind) => {
         const calling = call(`${kind}__say`, { lines: [`{"jsonrpc":"2.0",${members}}`] }, { progressToken: 1 })
         const answer = await calling.ended
         expect(answer.id).toBe(calling.id)
-        if (outcome === 'said') expect(answer.result.isError ?? false).toBe(false)
+        // Over HTTP the call's own stream has then become unreadable; over pipes a line is skipped.
+        if (outcome === 'said')
+          expect(codeOf(answer) ?? 'ok').toMatch(kind.startsWith('pipe') ? /^ok$/ : /^(ok|outcome_unknown)$/)
         else expect(codeOf(answer)).toMatch(/^(outcome_unknown|upstream_unavailable)$/)
       }
       const next = await callText(gateway, era, token, `${kind}__answer`, '{"result":"{\\"content\\":[]}"}')

@@ -360,7 +360,7 @@ it('the schema for editors is the one that validates (npm run schemas)', () => {
 it('each policy file names its schema and opens with a comment for a reviewer', () => {
   for (const { file } of readFolder(FOLDER, 'the test', [])) {
     expect(readFileSync(join(FOLDER, file), 'utf8')).toMatch(
-      /^# yaml-language-server: \$schema=\.\/role\.schema\.json\n# [A-Z]/,
+      /^# yaml-language-server: \$schema=\.\/(role|presets)\.schema\.json\n# [A-Z]/,
     )
   }
 })

@@ -11,7 +11,14 @@ let sql: postgres.Sql
 let gateway: Replica
 
 beforeAll(async () => {
-  upstream = await startUpstream()
+  upstream = await startUpstream({
+    behaviours: {
+      slow_read: async (call) => {
+        await pause(Number(call.args.ms))
+        call.text('read')
+      },
+    },
+  })
   database = await barePostgres()
   sql = postgres(database.url, { max: 1, onnotice: () => {} })
   const tools = { '*': 'read', increment: 'write', hang: 'write', slow: 'write' }
@@ -143,6 +150,60 @@ test('SIGTERM lets what runs end, tells open streams, and exits with 0', async (
   await gateway.start()
   const { body } = await gateway.api('GET', `/v1/audit?sessionId=${session.id}&kind=call.ended`)
   expect(body.items.map(({ code }: { code: string }) => code)).toEqual(Array(10).fill('ok'))
+}, 120_000)
+
+test('SIGTERM under load: every call that ran is answered, and the next find a closed door', async () => {
+  const { token } = await gateway.issue()
+  const answered = new Set<number>()
+  const failures: string[] = []
+  let next = 0
+  let going = true
+  const callers = Array.from({ length: 10 }, async () => {
+    while (going) {
+      const n = next++
+      try {
+        const answer = await gateway.call(token, 'up__slow_read', { n, ms: 100 })
+        if (textOf(answer) === 'read') answered.add(n)
+        else failures.push(answer.text)
+      } catch {
+        await pause(100)
+      }
+    }
+  })
+  await eventually(
+    () => answered.size,
+    (size) => size > 30,
+    20_000,
+  )
+  expect(await gateway.end('SIGTERM')).toBe(0)
+  going = false
+  await Promise.all(callers)
+  const ran = upstream.ledger
+    .filter(({ tool }) => tool === 'slow_read')
+    .map(({ argumentsText }) => JSON.parse(argumentsText!).n)
+  expect(ran.filter((n: number) => !answered.has(n))).toEqual([])
+  expect(failures).toEqual([])
+  await gateway.start()
+}, 120_000)
+
+test('SIGTERM answers calls that wait for a person, so that they can ask the next gateway', async () => {
+  const mcpServers = { up: { type: 'http', url: upstream.url, tools: { '*': 'write' } } }
+  const other = await startReplica({ databaseUrl: database.url, mcpServers })
+  try {
+    const session = await other.issue()
+    const held = other.call(session.token, 'up__increment', { n: 'held' })
+    await eventually(
+      () => cardsOf(session.id),
+      (cards) => cards.length === 1,
+    )
+    const from = performance.now()
+    const ended = other.end('SIGTERM')
+    expect(decisionOf(await held)).toMatchObject({ code: 'approval_pending', card: { status: 'pending' } })
+    expect(await ended).toBe(0)
+    expect(performance.now() - from).toBeLessThan(5_000)
+  } finally {
+    await other.close()
+  }
 }, 120_000)
 
 test('after all that the chains of every process verify', async () => {
