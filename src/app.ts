@@ -134,6 +134,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     audit,
     metadataUrl: config.authorizationServers.length > 0 ? `${config.publicUrl}${metadataPath}` : undefined,
   })
+  const closing = new AbortController()
   const inboxUrl = `${config.publicUrl}/inbox`
   const door = createDoor({
     authenticate: auth.authenticate,
@@ -145,6 +146,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     streams,
     bounds: BOUNDS,
     bodyBytes: config.limits.bodyBytes,
+    closing: closing.signal,
     gate,
     lists,
     questions: createQuestions(key('request-state')),
@@ -154,7 +156,6 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     firstByteMs: 2_000,
     progressMs: 10_000,
   })
-  const closing = new AbortController()
   const isAdmin = createAdmin(config.adminKey.value)
   const api = createApi({
     isAdmin,

@@ -35,11 +35,22 @@ export function createMetrics(streams: () => number): Metrics {
       this.set(streams())
     },
   })
+  // Looked up by text: finding a child by its labels costs more than counting.
+  const counts = new Map<string, Counter.Internal>()
+  const times = new Map<string, Histogram.Internal<'access'>>()
   return {
     registry,
     observe(code, access, seconds) {
-      calls.inc({ code, access })
-      time.observe({ access }, seconds)
+      child(counts, `${code} ${access}`, () => calls.labels({ code, access })).inc()
+      child(times, access, () => time.labels({ access })).observe(seconds)
     },
   }
+}
+
+function child<T>(known: Map<string, T>, key: string, make: () => T): T {
+  const kept = known.get(key)
+  if (kept !== undefined) return kept
+  const made = make()
+  known.set(key, made)
+  return made
 }

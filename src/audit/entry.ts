@@ -3,7 +3,7 @@
  * hash covers the hash before it, so that an edit, a gap, an insertion or another order shows.
  * @module
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Code } from '../policy/words.ts'
 
 export type AuditKind =
@@ -118,7 +118,7 @@ export function chain(writer: string, head: Head, stamped: readonly Stamped[]): 
 
 /** SHA-256 in hex over the hash before (always 64 digits) and the text of the entry. */
 export function hashOf(prev: string, text: string): string {
-  return createHash('sha256').update(prev).update(text).digest('hex')
+  return hash('sha256', prev + text, 'hex')
 }
 
 function entryText(writer: string, seq: number, at: string, entry: AuditEntry): string {

@@ -10,6 +10,8 @@ import type { Answer, ElicitationModes, Question, RegisteredTool, Running } from
 import type { Registry } from '../connector/registry.ts'
 import { DatabaseUnavailable } from '../db/errors.ts'
 import { decide } from '../policy/decide.ts'
+import { covers, split } from '../policy/names.ts'
+import { reaches } from '../policy/view.ts'
 import type { Code, Decision, Reason, Session } from '../policy/words.ts'
 import { type FactParts, factsOf, fingerprint, isDead } from './facts.ts'
 import { DEAD, denied, failed, type Outcome, refused, unknownTool, unrecordable } from './outcome.ts'
@@ -33,8 +35,9 @@ export interface GateParts extends FactParts {
 /** One `tools/call` as it came through a door, already looked up in the session's view. */
 export interface Asked {
   readonly session: Session
-  /** The name exactly as the caller wrote it. */
+  /** The name exactly as the caller wrote it, and as it would be in canonical form. */
   readonly written: string
+  readonly name: string
   readonly tool: RegisteredTool | undefined
   readonly argumentsText: string | undefined
   readonly extraText: string
@@ -112,11 +115,8 @@ async function pass(parts: GateParts, asked: Asked, leaving: Leaving): Promise<O
   if (!(await canRecord(parts))) return unrecordable()
   const attempt: Attempt = { id: randomUUID(), started: performance.now(), view: parts.views.of(session) }
   if (tool === undefined) {
-    const outcome = isDead(parts, session) ? refused('session_revoked', DEAD) : unknownTool(asked.written)
-    return ended(parts, asked, attempt, outcome, undefined, [
-      DENIED,
-      ...(attempt.view.refused.get(`mcp__${asked.written}`) ?? []),
-    ])
+    const rules = [DENIED, ...(attempt.view.refused.get(asked.name) ?? [])]
+    return ended(parts, asked, attempt, noSuchTool(parts, asked), undefined, rules)
   }
   const call = { tool, fingerprint: fingerprint(tool, asked.argumentsText, asked.extraText) }
   const decision = decide(call, factsOf(parts, session, attempt.view, tool, undefined))
@@ -135,6 +135,24 @@ async function pass(parts: GateParts, asked: Asked, leaving: Leaving): Promise<O
       return ended(parts, asked, attempt, outcome, call.fingerprint, decision.reasons, answer)
     }
   }
+}
+
+/**
+ * A name that is not in the view. Only of a connector within the session's own reach is it said that it is away; any
+ * other name is unknown, in the same words whether it exists or not.
+ */
+function noSuchTool(parts: GateParts, { session, written, name }: Asked): Outcome {
+  if (isDead(parts, session)) return refused('session_revoked', DEAD)
+  const slug = split(name)?.connector
+  const connector = slug === undefined ? undefined : parts.registry.find(slug)
+  const away = connector?.serves(session.brand) === true && connector.state().state !== 'ready'
+  if (!away || !reaches(session, connector.slug) || !session.ceiling.some((pattern) => covers(pattern, name))) {
+    return unknownTool(written)
+  }
+  return refused(
+    'upstream_unavailable',
+    `${connector.slug} is not there right now: ${connector.state().detail} It did not run.`,
+  )
 }
 
 /** A card that cannot be read, parked or claimed runs nothing. What has run ends without the database (person.ts). */

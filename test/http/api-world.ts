@@ -154,6 +154,7 @@ export async function createWorld(parts: Partial<ApiParts> = {}, cardTimeoutMs =
       const outcome = await gate.call({
         session,
         written: tool,
+        name: tool,
         tool: views.of(session).byName.get(tool),
         argumentsText: JSON.stringify(args),
         extraText: '',

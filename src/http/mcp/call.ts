@@ -62,7 +62,9 @@ export function callTool(
   const progress = createProgress(params, reply, parts.progressMs)
   const kept = era === 'modern' ? resume(parts, call, binding, progress) : undefined
   const rounds = kept ?? createRounds(progress, era === 'modern' ? answersOf(params) : new Map())
-  rounds.passing ??= parts.gate.call(askedFor(parts, call, rounds, { written: name, tool, argumentsText }))
+  rounds.passing ??= parts.gate.call(
+    askedFor(parts, call, rounds, { written: name, name: canonicalOf(call.scope, name), tool, argumentsText }),
+  )
   void answer(parts, call, rounds, binding)
   return rounds.passing
 }
@@ -72,7 +74,7 @@ function askedFor(
   parts: CallParts,
   call: ToolCall,
   rounds: Rounds,
-  what: Pick<Asked, 'written' | 'tool' | 'argumentsText'>,
+  what: Pick<Asked, 'written' | 'name' | 'tool' | 'argumentsText'>,
 ): Asked {
   const { session, params, elicitation, era, mcpSessionId, reply } = call
   return {
@@ -114,6 +116,9 @@ async function answer(parts: CallParts, call: ToolCall, rounds: Rounds, binding:
     rounds.progress.stop()
   }
 }
+
+/** The canonical form of a name as this door lists it; names that are none stay none. */
+const canonicalOf = (scope: Scope, name: string): string => `mcp__${scope === undefined ? '' : `${scope}__`}${name}`
 
 const OWN_MEMBERS = new Set(['name', 'arguments', '_meta', 'requestState', 'inputResponses', 'task'])
 const isOwnMember = (key: string): boolean => OWN_MEMBERS.has(key)

@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Withheld } from '../../connector/connector.ts'
 import { createMirror } from '../../connector/mcp/mirror.ts'
+import type { Passing } from '../../gate/gate.ts'
 import type { ToolView } from '../../gate/views.ts'
 import { type Bounds, canonicalText } from '../../json.ts'
 import type { Session } from '../../policy/words.ts'
@@ -35,6 +36,8 @@ export interface DoorParts extends CallParts {
   readonly streams: Streams
   readonly bounds: Bounds
   readonly bodyBytes: number
+  /** Aborted when the gateway stops: calls that wait for a person are answered "pending" then. */
+  readonly closing: AbortSignal
 }
 
 /** One request whose caller is known. */
@@ -50,6 +53,10 @@ interface Visit {
 export function createDoor(parts: DoorParts) {
   const inFlight = new Map<string, { cancel(reason: string): void }>()
   const mirror = createMirror()
+  const underWay = new Set<Passing>()
+  parts.closing.addEventListener('abort', () => {
+    for (const passing of underWay) passing.leave()
+  })
   const accepts = createAccepts()
 
   return async function mcpDoor(req: IncomingMessage, res: ServerResponse, scope: Scope): Promise<void> {
@@ -259,8 +266,11 @@ export function createDoor(parts: DoorParts) {
       if (era === 'modern') checkMirrored(req.headers, mirror(tool, argumentsText), idText)
     })
     const key = flightKey(session, known, idText)
+    underWay.add(passing)
+    if (parts.closing.aborted) passing.leave()
     if (era === 'legacy') inFlight.set(key, passing)
     res.on('close', () => {
+      underWay.delete(passing)
       if (era === 'legacy' && inFlight.get(key) === passing) inFlight.delete(key)
       if (res.writableFinished) return
       // Closing the stream is a cancel in the modern era only; in the legacy era it merely ends the wait.
