@@ -24,18 +24,26 @@ export async function keepListening(options: PoolOptions, ears: Ears, log: Log):
       }
     })
 
+  /** Said once for each time that nothing is heard. */
+  let complained = false
+
   async function listenOnce(started: () => void): Promise<void> {
+    let over = false
     const connection = createConnection(options, {
       heard: (payload) => {
         const event = readEvent(payload)
         if (event !== undefined) ears.tellAll(event)
       },
-      closed: () => wake(),
+      // A connection that was given up already must not cut the pause before the next.
+      closed: () => {
+        if (!over) wake()
+      },
     })
     try {
       await connection.ask(`listen ${CHANNEL}`, [], 'objects')
       if (closed) return
       started()
+      complained = false
       ears.tellAll({ kind: 'listening' })
       while (!closed && !connection.lost()) {
         await rest(HEARTBEAT_MS)
@@ -43,8 +51,12 @@ export async function keepListening(options: PoolOptions, ears: Ears, log: Log):
       }
       if (!closed) log.warn({}, 'The connection that hears notifications ended; taking a new one.')
     } catch (error) {
-      if (!closed) log.warn({ reason: String(error) }, 'Not hearing notifications from the database; trying again.')
+      if (!closed && !complained) {
+        log.warn({ reason: String(error) }, 'Not hearing notifications from the database; trying again.')
+      }
+      complained = true
     } finally {
+      over = true
       connection.drop()
     }
   }

@@ -179,6 +179,11 @@ function runRead({ sender }: GateParts, asked: Asked, tool: RegisteredTool, leav
   })
 }
 
+/** A name outside the view as the record keeps it: canonical where it can be, never longer than a name may be. */
+function recordedName({ name, written }: Asked): string {
+  return (split(name) === undefined ? written : name).slice(0, 128)
+}
+
 /** Writes the terminal row of an attempt and hands the outcome on. */
 function ended(
   parts: GateParts,
@@ -192,7 +197,7 @@ function ended(
   const code = answer !== undefined ? codeOf(answer) : outcome.kind === 'refused' ? outcome.code : 'approval_pending'
   const card = 'card' in outcome ? outcome.card : undefined
   recordEnd(parts.audit, asked.session, attempt, {
-    tool: asked.tool?.name ?? asked.written.slice(0, 128),
+    tool: asked.tool?.name ?? recordedName(asked),
     code,
     outcome: outcome.kind === 'pending' ? 'parked' : answer !== undefined ? wordFor(answer) : 'refused',
     rules: reasons.map((reason) => reason.rule),
