@@ -182,10 +182,10 @@ async function send(
   const options = leaves === undefined ? {} : { signal: AbortSignal.timeout(leaves) }
   const ask = modern ? replica.modern : replica.rpc
   const answer = await ask(token, 'tools/call', params, options).catch(() => undefined)
-  // The tools of an upstream that is away are withheld, and then a call of one is of a name nobody knows.
-  const known = !tool.startsWith('nothing') && answer?.answer?.error?.message?.startsWith('Unknown tool') !== true
+  // The tools of an upstream that is away are withheld, and a call of one then has no fingerprint.
+  const known = !tool.startsWith('nothing') && !/Unknown tool|up is not there right now/.test(answer?.text ?? '')
   return {
-    tool: known ? tool : `up__${tool}`,
+    tool: known ? tool : `mcp__up__${tool}`,
     answer,
     fingerprint: known ? printOf(tool, JSON.stringify(args)) : undefined,
   }

@@ -151,12 +151,17 @@ async function waitUntilAlone(sql: postgres.Sql, name: string): Promise<void> {
  * Where a gateway under test finds its database: a URL on PostgreSQL, or files in `data` that spare PGlite its first
  * start, which takes some seconds.
  */
-export async function prepareDatabase(data: string): Promise<{ env: Record<string, string>; close(): Promise<void> }> {
+export async function prepareDatabase(
+  data: string,
+  lasting: boolean,
+): Promise<{ env: Record<string, string>; close(): Promise<void> }> {
   if (onPostgres) {
-    const { db, url } = await freshPostgres()
-    await db.close()
-    return { env: { DATABASE_URL: url }, close: () => dropPostgres(url) }
+    const url = kept.get(data) ?? (await makePostgres())
+    // A data folder of the test's own outlives a gateway, and so must the database that stands for it.
+    if (lasting) kept.set(data, url)
+    return { env: { DATABASE_URL: url }, close: () => (lasting ? Promise.resolve() : dropPostgres(url)) }
   }
+  if (existsSync(path.join(data, 'database'))) return { env: {}, close: () => Promise.resolve() }
   const template = path.join(os.tmpdir(), `tollgate-test-${migrationsHash()}-${process.getuid?.() ?? 0}.folder`)
   if (!existsSync(template)) {
     const draft = `${template}.${process.pid}`
@@ -167,6 +172,15 @@ export async function prepareDatabase(data: string): Promise<{ env: Record<strin
   }
   cpSync(template, data, { recursive: true })
   return { env: {}, close: () => Promise.resolve() }
+}
+
+/** Databases that stand for data folders; they go with the server. */
+const kept = new Map<string, string>()
+
+async function makePostgres(): Promise<string> {
+  const { db, url } = await freshPostgres()
+  await db.close()
+  return url
 }
 
 async function dropPostgres(url: string): Promise<void> {

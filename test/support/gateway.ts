@@ -56,7 +56,7 @@ export async function startGateway(
   await writeFile(configFile, JSON.stringify({ mcpServers, ...more }))
   const port = await freePort()
   const data = join(folder, 'data')
-  const database = await prepareDatabase(data)
+  const database = await prepareDatabase(env.TOLLGATE_DATA ?? data, env.TOLLGATE_DATA !== undefined)
   const running = await serve({
     PATH: process.env.PATH,
     HOME: process.env.HOME,
