@@ -66,6 +66,7 @@ export function createTokens({ keyring, resource, issuers, roles, routes, now, r
   const foreign = byName(issuers, resource)
   const policies = { roles, routes }
   const cache = new Map<string, Verified>()
+  const kinds = new Map<string, Session>()
   let cachedAt = keyring.generation()
 
   return {
@@ -98,7 +99,7 @@ export function createTokens({ keyring, resource, issuers, roles, routes, now, r
     const startedAt = keyring.generation()
     const compact = readCompact(bearer(authorization))
     const own = compact.payload.iss === resource
-    const session = own ? await verifyOwn(compact) : await verifyForeign(compact)
+    const session = shared(own ? await verifyOwn(compact) : await verifyForeign(compact))
     // A key may have been retired while this token was checked with it; such an answer is not remembered.
     if (startedAt === cachedAt && startedAt === keyring.generation()) {
       const expires = session.expiresAt + LEEWAY_S * 1000
@@ -159,6 +160,16 @@ export function createTokens({ keyring, resource, issuers, roles, routes, now, r
     const problem = wrongTimes(read.claims, now())
     if (problem !== undefined) throw new TokenRefused(problem)
     return read.claims
+  }
+
+  /** Sessions of one kind share their lists, which are the most of their memory. */
+  function shared(session: Session): Session {
+    const kept = kinds.get(session.viewKey)
+    if (kept !== undefined)
+      return Object.freeze({ ...session, ceiling: kept.ceiling, grant: kept.grant, viewKey: kept.viewKey })
+    if (kinds.size >= CACHE_SIZE) kinds.clear()
+    kinds.set(session.viewKey, session)
+    return session
   }
 
   function remember(authorization: string, verified: Verified): void {
