@@ -3,7 +3,7 @@
  * JSON is kept as text: what a caller sent must come back letter for letter, and jsonb refuses \u0000.
  * @module
  */
-import { bigint, numeric, pgTable, primaryKey, text, timestamp, uuid } from './drizzle.ts'
+import { bigint, integer, numeric, pgTable, primaryKey, text, timestamp, uuid } from './drizzle.ts'
 
 const moment = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' })
 
@@ -32,7 +32,30 @@ export const sessions = pgTable('sessions', {
   revokedAt: moment('revoked_at'),
   endedAt: moment('ended_at'),
   reportedUsd: numeric('reported_usd'),
+  /** The session it was delegated by. */
+  parent: text('parent'),
+  /** The profile it is a run of. */
+  coworker: text('coworker'),
+  retryOf: text('retry_of'),
+  attempt: integer('attempt').notNull().default(1),
+  /** JSON: names of the tools and built-ins it held when it was issued. */
+  registered: text('registered'),
+  /** How many blocks of its calls the replicas took. */
+  callBlocks: integer('call_blocks').notNull().default(0),
 })
+
+/** Owner: session/figures. The per-run figures of a session; `spent` is null until it is known. */
+export const sessionFigures = pgTable(
+  'session_figures',
+  {
+    sessionId: text('session_id').notNull(),
+    figure: text('figure').notNull(),
+    most: numeric('most').notNull(),
+    carved: numeric('carved').notNull().default('0'),
+    spent: numeric('spent'),
+  },
+  (table) => [primaryKey({ columns: [table.sessionId, table.figure] })],
+)
 
 /** The steps of a card, in the order of `pending → approved → running → done, failed or unknown`, then the refusals. */
 export const CARD_STATUSES = [
@@ -109,4 +132,30 @@ export const migrations = pgTable('migrations', {
   name: text('name').primaryKey(),
   sha256: text('sha256').notNull(),
   appliedAt: moment('applied_at').notNull().defaultNow(),
+})
+
+/** Owner: grants. Profiles of coworkers. */
+export const coworkers = pgTable(
+  'coworkers',
+  {
+    brand: text('brand').notNull(),
+    id: text('id').notNull(),
+    name: text('name').notNull(),
+    role: text('role', { enum: ['coworker', 'specialist'] }).notNull(),
+    /** JSON: tools as written, grant, limits. */
+    profile: text('profile').notNull(),
+    version: bigint('version', { mode: 'number' }).notNull(),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    updatedAt: moment('updated_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.brand, table.id] })],
+)
+
+/** Owner: grants. What a brand's goal agent is granted. */
+export const goalGrants = pgTable('goal_grants', {
+  brand: text('brand').primaryKey(),
+  /** JSON. */
+  granted: text('granted').notNull(),
+  version: bigint('version', { mode: 'number' }).notNull(),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
 })

@@ -46,7 +46,7 @@ export function checkNames(
 }
 
 /** Seed 001, "Rules a grant must pass", as far as one session's grant goes. */
-export function checkGrant(grant: IssueRequest['grant'], role: Role, say: Say): void {
+export function checkGrant(grant: IssueRequest['grant'], role: Role, bundled: readonly string[], say: Say): void {
   if (grant === undefined) return
   const { connectors, skills = [], allowance = {} } = grant
   const isEmpty = connectors.length === 0 && skills.length === 0 && Object.keys(allowance).length === 0
@@ -55,7 +55,13 @@ export function checkGrant(grant: IssueRequest['grant'], role: Role, say: Say): 
     return
   }
   skills.forEach((skill, i) => {
-    say(`grant.skills[${i}]`, 'unknown_skill', `There is no bundled skill ${JSON.stringify(skill)}.`)
+    if (bundled.includes(skill)) return
+    const known = bundled.length === 0 ? '' : ` The bundled skills are ${bundled.join(', ')}.`
+    say(
+      `grant.skills[${i}]`,
+      'unknown_skill',
+      `There is no bundled skill ${JSON.stringify(skill.slice(0, 80))}.${known}`,
+    )
   })
   for (const [slug, figures = {}] of Object.entries(allowance)) {
     const path = `grant.allowance.${slug}`
@@ -69,6 +75,20 @@ export function checkGrant(grant: IssueRequest['grant'], role: Role, say: Say): 
       say(path, 'allowance_order', 'perRunUsd must not be above perDayUsd.')
     }
   }
+}
+
+/**
+ * A goal reviewer must not start with any tool, delegation or grant (seed 001, "Goal reviewer"), also where an edited
+ * policy file would give it some. What a request asks beyond an empty file is refused as for every role.
+ */
+export function checkReviewer(role: Role, say: Say): void {
+  if (role.name !== 'goal-reviewer') return
+  const own = [...role.builtins, ...role.holds, ...(role.withSkills ?? [])]
+  const isBound = role.connectors === 'none' && role.limits.delegationDepth === 0 && role.limitsAre !== 'usual'
+  if (own.length === 0 && isBound) return
+  const detail =
+    'A goal reviewer has no tool, no connector and no delegation; take them out of its policy file, and say delegationDepth: 0.'
+  say('role', 'reviewer_holds_nothing', detail)
 }
 
 /** Figures that a role states as the most there is cannot be lifted. */

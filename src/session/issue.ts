@@ -7,7 +7,7 @@ import { covers, normalise, split } from '../policy/names.ts'
 import { holds } from '../policy/view.ts'
 import type { Channel, Limits, Role, Route, Session, Tool } from '../policy/words.ts'
 import type { Policies, SessionClaims } from './claims.ts'
-import { checkGrant, checkLimits, checkNames, unknown } from './issue-rules.ts'
+import { checkGrant, checkLimits, checkNames, checkReviewer, unknown } from './issue-rules.ts'
 
 /** What a session may live, in seconds. */
 export const TTL = { least: 60, most: 604_800, usual: 3_600 } as const
@@ -40,6 +40,8 @@ export interface Supply extends Policies {
   readonly connectors: (brand: string) => readonly string[]
   /** A tool that exists for a brand right now. */
   readonly tool: (brand: string, name: string) => Tool | undefined
+  /** The bundled skills; without any a grant can name none. */
+  readonly skills?: readonly string[]
 }
 
 /** Names to be put into the claims that the request does not choose. */
@@ -81,7 +83,8 @@ export function planSession(request: IssueRequest, supply: Supply, making: Makin
   checkNames(request, brand, connectors, supply.roles, say)
   if (role === undefined || route === undefined) return { ok: false, broken }
 
-  checkGrant(request.grant, role, say)
+  checkReviewer(role, say)
+  checkGrant(request.grant, role, supply.skills ?? [], say)
   const channel = request.approval?.channel ?? (role.asksPerson ? 'inbox' : 'none')
   if (channel !== 'none' && role.asksPerson !== true) {
     say('approval.channel', 'nobody_to_ask', `A ${role.name} session has nobody to ask; its channel must be "none".`)

@@ -1,15 +1,17 @@
 /**
  * Sessions as rows: begun, listed, revoked, ended. Owner of the table sessions.
- * A session dies once: the first revocation and the first end stand, and every replica is told in the same transaction.
+ * A session dies once, and all that descend from it die with it: the first revocation and the first end stand, and every
+ * replica is told in the same transaction.
  * @module
  */
-import { and, desc, eq, isNull, type SQL, sql } from '../db/drizzle.ts'
+import { and, desc, eq, inArray, isNull, type SQL, sql } from '../db/drizzle.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { Database, Tx } from '../db/connect.ts'
 import { tell } from '../db/events.ts'
 import { sessions } from '../db/schema.ts'
 import type { Session } from '../policy/words.ts'
 import type { SessionClaims } from './claims.ts'
+import { keepFigures, settleUsd } from './figures.ts'
 
 /** A session as it was recorded. `reportedUsd` is a decimal, as text. */
 export interface StoredSession {
@@ -26,8 +28,24 @@ export interface StoredSession {
   readonly revokedAt: Date | null
   readonly endedAt: Date | null
   readonly reportedUsd: string | null
+  /** The session that delegated it. */
+  readonly parent: string | null
+  /** The profile it is a run of. */
+  readonly coworker: string | null
+  readonly retryOf: string | null
+  readonly attempt: number
   /** By the database's clock. */
   readonly state: 'live' | 'expired' | 'ended' | 'revoked'
+}
+
+/** What makes a session a run of something; a session without it stands alone. */
+export interface RunFacts {
+  readonly parent?: string | undefined
+  readonly coworker?: string | undefined
+  readonly retryOf?: string | undefined
+  readonly attempt?: number | undefined
+  /** Names of the tools and built-ins it holds when it is issued. */
+  readonly registered?: readonly string[] | undefined
 }
 
 /**
@@ -38,6 +56,7 @@ export async function recordSession(
   tx: Tx,
   session: Session,
   claims: SessionClaims,
+  { parent, coworker, retryOf, attempt, registered }: RunFacts = {},
 ): Promise<'new' | 'known' | 'dead'> {
   const expiresAt = new Date(session.expiresAt)
   const written = await tx
@@ -52,6 +71,11 @@ export async function recordSession(
       claims: JSON.stringify(claims),
       issuedAt: new Date(session.issuedAt),
       expiresAt,
+      parent,
+      coworker,
+      retryOf,
+      attempt,
+      registered: registered && JSON.stringify(registered),
     })
     .onConflictDoUpdate({
       target: sessions.id,
@@ -72,7 +96,10 @@ export function beginSession(
 ): Promise<'new' | 'known' | 'dead'> {
   return audit.transaction(async (tx, record) => {
     const found = await recordSession(tx, session, claims)
-    if (found === 'new') record({ kind: 'session.issued', ...about(session), role: session.role.name, by })
+    if (found === 'new') {
+      await keepFigures(tx, session)
+      record({ kind: 'session.issued', ...about(session), role: session.role.name, by })
+    }
     return found
   })
 }
@@ -117,9 +144,15 @@ export function revokeSession(
       .set({ revokedAt: sql`now()` })
       .where(and(eq(sessions.id, id), isNull(sessions.revokedAt)))
       .returning(columns)
-    return settle(tx, id, changed, (session) =>
+    const found = await settle(tx, id, changed, (session) =>
       record({ kind: 'session.revoked', ...about(session), by, ...(reason === undefined ? {} : { reason }) }),
     )
+    if (changed.length > 0) {
+      await fell(tx, id, { revokedAt: sql`now()` }, (session) =>
+        record({ kind: 'session.revoked', ...about(session), by, reason: `Its parent ${session.parent} was revoked.` }),
+      )
+    }
+    return found
   })
 }
 
@@ -139,7 +172,7 @@ export function endSession(
       .set({ endedAt: sql`now()`, reportedUsd: usd ?? null })
       .where(and(eq(sessions.id, id), isNull(sessions.endedAt)))
       .returning(columns)
-    return settle(tx, id, changed, (session) =>
+    const found = await settle(tx, id, changed, (session) =>
       record({
         kind: 'session.ended',
         ...about(session),
@@ -147,6 +180,13 @@ export function endSession(
         ...(usd === undefined ? {} : { cost: { unit: 'usd', amount: usd } }),
       }),
     )
+    if (changed[0] !== undefined) {
+      if (usd !== undefined) await settleUsd(tx, changed[0], usd)
+      await fell(tx, id, { endedAt: sql`now()` }, (session) =>
+        record({ kind: 'session.ended', ...about(session), by, reason: `Its parent ${session.parent} ended.` }),
+      )
+    }
+    return found
   })
 }
 
@@ -166,6 +206,10 @@ const columns = {
   revokedAt: sessions.revokedAt,
   endedAt: sessions.endedAt,
   reportedUsd: sessions.reportedUsd,
+  parent: sessions.parent,
+  coworker: sessions.coworker,
+  retryOf: sessions.retryOf,
+  attempt: sessions.attempt,
   state: sql<StoredSession['state']>`case when ${sessions.revokedAt} is not null then 'revoked'
     when ${sessions.endedAt} is not null then 'ended' when ${sessions.expiresAt} <= now() then 'expired' else 'live' end`,
 }
@@ -180,6 +224,31 @@ const about = ({ id, brand, subject }: { id: string; brand: string; subject: str
   brand,
   subject,
 })
+
+/**
+ * Kills all that descend from a session that was just killed in this transaction. Level by level, each in a statement of
+ * its own: whoever delegates holds the row of the parent, so behind a locked parent no child is missed.
+ */
+async function fell(
+  tx: Tx,
+  id: string,
+  death: { readonly revokedAt: SQL } | { readonly endedAt: SQL },
+  write: (session: StoredSession) => void,
+): Promise<void> {
+  let parents = [id]
+  while (parents.length > 0) {
+    const killed = await tx
+      .update(sessions)
+      .set(death)
+      .where(and(inArray(sessions.parent, parents), live))
+      .returning(columns)
+    for (const row of killed) {
+      await tell(tx, { kind: 'session', id: row.id })
+      write(toStored(row))
+    }
+    parents = killed.map((row) => row.id)
+  }
+}
 
 /** Tells of a change and writes it down; where nothing changed, reads the row that stands. */
 async function settle(

@@ -8,6 +8,7 @@ import type { Session } from '../policy/words.ts'
 import { LONGEST_SESSION_DAYS, type Policies, readClaims, type SessionClaims, toSession } from './claims.ts'
 import { bearer, type Compact, LONGEST_TOKEN, readCompact, SESSION_TYP, TokenRefused } from './compact.ts'
 import { createIssuer, FOREIGN_ALGS, foreignId, type Issuer, type IssuerEntry, TokenUncheckable } from './issuers.ts'
+import type { Broken } from './issue.ts'
 import type { Keyring } from './keys.ts'
 
 export { SESSION_TYP, TokenRefused, TokenUncheckable }
@@ -51,9 +52,9 @@ export interface TokenParts extends Policies {
   readonly now: () => number
   /**
    * Told of a foreign session before its token is first believed, and again now and then. Answers `dead` for a session
-   * that was revoked or has ended. Must not throw for a session it knows.
+   * that was revoked or has ended, and the limits that a new one would break. Must not throw for a session it knows.
    */
-  readonly record: (session: Session, claims: SessionClaims) => Promise<'live' | 'dead'>
+  readonly record: (session: Session, claims: SessionClaims) => Promise<'live' | 'dead' | readonly Broken[]>
 }
 
 interface Verified {
@@ -136,13 +137,13 @@ export function createTokens({ keyring, resource, issuers, roles, routes, now, r
     const problem = issuer.problem(claims)
     if (problem !== undefined) throw new TokenRefused(problem)
     const session = accepted(toSession(claims, policies, foreignId(claims)))
-    if ((await recorded(session, claims)) !== 'live') {
-      throw new TokenRefused('This session was revoked or has ended; start a new one.')
-    }
-    return session
+    const found = await recorded(session, claims)
+    if (found === 'live') return session
+    if (found === 'dead') throw new TokenRefused('This session was revoked or has ended; start a new one.')
+    throw new TokenRefused(found.map(({ detail }) => detail).join(' '))
   }
 
-  async function recorded(session: Session, claims: SessionClaims): Promise<'live' | 'dead'> {
+  async function recorded(session: Session, claims: SessionClaims): ReturnType<TokenParts['record']> {
     try {
       return await record(session, claims)
     } catch (cause) {
