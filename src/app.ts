@@ -5,6 +5,8 @@
 import { hkdfSync, randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import type { Logger } from 'pino'
+import { bundledSkills } from '../connectors/bundled-skills.ts'
+import { connectors as catalogue } from '../connectors/index.ts'
 import { createCards } from './approvals/cards.ts'
 import { createAudit } from './audit/audit.ts'
 import type { Config } from './config/config.ts'
@@ -35,7 +37,10 @@ import { createAdmin } from './session/admin.ts'
 import { readClaims, toSession } from './session/claims.ts'
 import { createKeyring } from './session/keys.ts'
 import { createRevocations } from './session/revocation.ts'
-import { beginSession, findSession } from './session/sessions.ts'
+import { createCallCounts } from './session/calls.ts'
+import type { Caps } from './session/limits.ts'
+import { beginForeign } from './session/runs.ts'
+import { findSession } from './session/sessions.ts'
 import { createTokens } from './session/token.ts'
 import { VERSION } from './version.ts'
 
@@ -72,6 +77,11 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
   const keyring = await createKeyring({ db, seal, log, audit })
   const revocations = createRevocations({ db, log })
   const { roles, routes } = config
+  const caps: Caps = {
+    liveSessionsPerBrand: config.limits.liveSessionsPerBrand,
+    startsPerHour: { 'inbound-email': config.limits.inboundTurnsPerHour },
+    dayUsd: { 'goal-reviewer': config.goalsReviewDailyUsd },
+  }
   const tokens = createTokens({
     keyring,
     resource: config.resource,
@@ -79,8 +89,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     roles,
     routes,
     now: Date.now,
-    record: async (session, claims) =>
-      (await beginSession(audit, session, claims, session.issuer)) === 'dead' ? 'dead' : 'live',
+    record: (session, claims) => beginForeign(audit, session, claims, caps),
   })
 
   const warden = createWarden({ log })
@@ -111,6 +120,8 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
   })
   const metrics = createMetrics(() => streams.size)
   const sender = createSender(registry)
+  const most = config.limits.callsPerSession
+  const calls = most === undefined ? undefined : createCallCounts(db, most)
   const gate = createGate({
     views,
     registry,
@@ -120,12 +131,14 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     revocations,
     approvalsOn: config.switches.REQUIRE_WRITE_APPROVAL,
     waitMs: config.approvalWaitMs,
+    calls,
     now: Date.now,
     observe: metrics.observe,
   })
   const stopRunner = startRunner({ cards, gate, log, sessionOf })
   registry.onChange(streams.changed)
   revocations.onDead(streams.end)
+  if (calls !== undefined) revocations.onDead(calls.forget)
 
   const metadataPath = '/.well-known/oauth-protected-resource/mcp'
   const auth = createAuth({
@@ -168,6 +181,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     gate,
     views,
     registry,
+    grants: { catalogue, skills: bundledSkills, presets: config.presets },
     roles,
     routes,
     builtins: config.builtins,
@@ -175,6 +189,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     resource: config.resource,
     inboxUrl,
     authorizationServers: config.authorizationServers,
+    caps,
     metrics: metrics.registry,
     log,
     now: Date.now,

@@ -15,6 +15,7 @@ const ORDER = [
   'audit',
   'session',
   'connector',
+  'grants',
   'approvals',
   'gate',
   'metrics',
@@ -25,7 +26,16 @@ const ORDER = [
   'demo',
   'cli',
 ]
-const OWNERS = { signing_keys: 'session', sessions: 'session', cards: 'approvals', audit: 'audit', migrations: 'db' }
+const OWNERS = {
+  signing_keys: 'session',
+  sessions: 'session',
+  cards: 'approvals',
+  coworkers: 'grants',
+  goal_grants: 'grants',
+  session_figures: 'session',
+  audit: 'audit',
+  migrations: 'db',
+}
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
@@ -78,7 +88,7 @@ describe('rooms', () => {
 
   test.each(Object.entries(OWNERS))('only one room writes the table %s', (table, owner) => {
     const writes = new RegExp(
-      `\\b(insert|update|delete)\\(${table === 'signing_keys' ? 'signingKeys' : table}\\)|insert into ${table}\\b|update ${table} set|delete from ${table}\\b`,
+      `\\b(insert|update|delete)\\(${table.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())}\\)|insert into ${table}\\b|update ${table} set|delete from ${table}\\b`,
     )
     expect([...new Set(files.filter(({ text }) => writes.test(text)).map(({ room }) => room))]).toEqual([owner])
   })

@@ -18,6 +18,7 @@ export type AuditKind =
   | 'keys.rotated'
   | 'auth.refused'
   | 'message.refused'
+  | 'grant.changed'
 
 /** Never holds a secret: no arguments, no results, no tokens. */
 export interface AuditEntry {

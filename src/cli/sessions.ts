@@ -7,6 +7,7 @@ import { count, jsonObject, names, type RestOptions, remote } from './options.ts
 import { CliError, type Io, print, printJson, table, when } from './output.ts'
 import { createRest } from './rest.ts'
 import { type Held, holdings, type Withheld } from './token.ts'
+import { askWhatIf, whatIfText } from './what-if.ts'
 
 interface Session {
   readonly id: string
@@ -101,6 +102,8 @@ interface ExplainOptions extends RestOptions {
   readonly grant?: readonly string[]
   readonly approval: boolean
   readonly arguments?: Record<string, unknown>
+  readonly whatIf?: string
+  readonly days?: number
 }
 
 interface Explained {
@@ -108,12 +111,15 @@ interface Explained {
   readonly effect: string
   readonly code?: string
   readonly access?: string
+  readonly filter: string
+  readonly rule: string
+  readonly cost?: { readonly unit: string | null; readonly amount: string | null; readonly because: string }
   readonly reasons: readonly { readonly rule: string; readonly because: string }[]
 }
 
 /** Adds `explain`. */
 export function addExplain(program: Command, io: Io): void {
-  remote(program, 'explain <tool>', 'what would become of a call, and why; nothing is done')
+  remote(program, 'explain [tool]', 'what would become of a call, and why; nothing is done')
     .option('--session <id>', 'of this session')
     .option('--role <role>', 'or of a session of this role')
     .option('--brand <brand>', "with this brand (default: the owner's)")
@@ -122,22 +128,36 @@ export function addExplain(program: Command, io: Io): void {
     .option('--grant <connectors>', 'with this grant', names)
     .option('--no-approval', 'with nobody to ask')
     .option('--arguments <json>', 'arguments of the call', jsonObject)
-    .action(async (tool: string, options: ExplainOptions) => {
+    .option('--what-if <folder>', 'instead of a call: which recorded calls these policy files would decide otherwise')
+    .option('--days <n>', 'of how many days, with --what-if (default: 3)', count)
+    .action(async (tool: string | undefined, options: ExplainOptions) => {
+      const rest = createRest(io.env, options.url)
+      if (options.whatIf !== undefined) {
+        if (tool !== undefined) throw new CliError('--what-if looks at every recorded call; leave the tool out.')
+        const answer = await askWhatIf(rest, options.whatIf, options)
+        if (options.json) printJson(io, answer)
+        else print(io, ...whatIfText(answer, options.whatIf))
+        return
+      }
+      if (tool === undefined) throw new CliError('Name a tool, or a folder of policy files with --what-if.')
       if ((options.session === undefined) === (options.role === undefined)) {
         throw new CliError('Say whose call it is: either --session ID or --role ROLE.')
       }
       const whose = options.session === undefined ? { claims: claimsOf(tool, options) } : { session: options.session }
-      const body = { ...whose, tool, arguments: options.arguments }
-      const explained = await createRest(io.env, options.url).post<Explained>('/v1/explain', body)
-      if (options.json) return printJson(io, explained)
-      const code = explained.code === undefined ? '' : ` (${explained.code})`
-      const reasons = explained.reasons.map(({ rule, because }) => [rule, because])
-      print(
-        io,
-        `${explained.tool}: ${explained.effect}${code}`,
-        ...(reasons.length === 0 ? [] : ['', table(['RULE', 'BECAUSE'], reasons)]),
-      )
+      const explained = await rest.post<Explained>('/v1/explain', { ...whose, tool, arguments: options.arguments })
+      if (options.json) printJson(io, explained)
+      else print(io, ...explainedText(explained))
     })
+}
+
+function explainedText({ tool, effect, code, filter, rule, cost, reasons }: Explained): string[] {
+  const lines = [`${tool}: ${effect}${code === undefined ? '' : ` (${code})`}`, `Decided by the ${filter}: ${rule}.`]
+  if (cost !== undefined && cost.amount !== '0') {
+    lines.push(`Cost: ${cost.amount === null ? 'not known' : `${cost.amount} ${cost.unit}`}. ${cost.because}`)
+  }
+  if (reasons.length === 0) return lines
+  const rows = reasons.map(({ rule: name, because }) => [name, because])
+  return [...lines, '', table(['RULE', 'BECAUSE'], rows)]
 }
 
 function claimsOf(tool: string, { role, brand, route, tools, grant, approval }: ExplainOptions): object {

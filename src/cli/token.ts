@@ -3,15 +3,19 @@
  * @module
  */
 import type { Command } from 'commander'
+import { readDefinition } from './definition.ts'
 import { count, names, type RestOptions, remote } from './options.ts'
-import { type Io, print, printJson, table, when } from './output.ts'
+import { CliError, type Io, print, printJson, table, when } from './output.ts'
 import { createRest } from './rest.ts'
 
 interface TokenOptions extends RestOptions {
-  readonly role: string
+  readonly role?: string
+  readonly coworker?: string
+  readonly retryOf?: string
   readonly brand?: string
   readonly route?: string
   readonly tools?: readonly string[]
+  readonly definition?: string
   readonly grant?: readonly string[]
   readonly approval: boolean
   readonly subject?: string
@@ -30,7 +34,8 @@ interface Issued {
   readonly builtins: readonly string[]
   readonly withheld: readonly Withheld[]
   readonly configs: {
-    readonly claudeCode: { readonly command: string }
+    readonly claudeCode: { readonly command: string; readonly run: string }
+    readonly agentSdk: unknown
     readonly mcpJson: unknown
     readonly hermes: string
     readonly codex: string
@@ -55,10 +60,13 @@ export interface Withheld {
 /** Adds the command. */
 export function addToken(program: Command, io: Io): void {
   remote(program, 'token', 'issue a session token; piped, it prints the token alone')
-    .requiredOption('--role <role>', 'role of the session; "tollgate check" lists them')
+    .option('--role <role>', 'role of the session; "tollgate check" lists them')
+    .option('--coworker <id>', 'or the saved coworker it is a run of, whose profile says what it gets')
+    .option('--retry-of <session>', 'the session it is another attempt at; it gets no tool that one did not hold')
     .option('--brand <brand>', "brand (default: the owner's)")
     .option('--route <route>', 'standard or read-only')
     .option('--tools <names>', 'tool names, with commas between; a whole connector is mcp__connector__*', names)
+    .option('--definition <file>', 'an agent definition, JSON or YAML, whose toolNames are the tools')
     .option('--grant <connectors>', 'connectors a person grants, with commas between', names)
     .option('--no-approval', 'nobody can be asked, even where the role has somebody')
     .option('--subject <text>', 'whom the session is for')
@@ -71,14 +79,35 @@ export function addToken(program: Command, io: Io): void {
     })
 }
 
-function requestOf({ role, brand, route, tools, grant, approval, subject, ttl }: TokenOptions): object {
+function requestOf({
+  role,
+  coworker,
+  retryOf,
+  brand,
+  route,
+  tools,
+  definition,
+  grant,
+  approval,
+  subject,
+  ttl,
+}: TokenOptions): object {
+  if (role === undefined && coworker === undefined) {
+    throw new CliError('Say what the session is: --role ROLE, or --coworker ID.')
+  }
+  if (tools !== undefined && definition !== undefined) {
+    throw new CliError('Give --tools or --definition, not both; a definition names its tools itself.')
+  }
   return {
     role,
+    coworker,
+    retryOf,
     brand,
     route,
     tools,
     subject,
     ttlSeconds: ttl,
+    ...(definition === undefined ? {} : { definition: readDefinition(definition) }),
     ...(grant === undefined ? {} : { grant: { connectors: grant } }),
     ...(approval ? {} : { approval: { channel: 'none' } }),
   }
@@ -98,9 +127,17 @@ function forPeople(issued: Issued): string[] {
     '',
     issued.configs.claudeCode.command,
     '',
+    'Claude Code with these tools and no others, given the file below as gateway.mcp.json:',
+    '',
+    issued.configs.claudeCode.run,
+    '',
     '.mcp.json:',
     '',
     JSON.stringify(issued.configs.mcpJson, undefined, 2),
+    '',
+    'Agent SDK, options beside your own canUseTool:',
+    '',
+    JSON.stringify(issued.configs.agentSdk, undefined, 2),
     '',
     'Hermes, config.yaml:',
     '',

@@ -4,6 +4,7 @@
  * @module
  */
 import { type DataFile, readData } from '../policy/data-file.ts'
+import type { Preset } from '../policy/presets.ts'
 import { type Policies, readPolicies } from '../policy/role-file.ts'
 import { readSwitches, type Switches } from '../policy/switches.ts'
 import { readSettings, type Settings, strangers } from './env.ts'
@@ -22,6 +23,8 @@ import {
 } from './hosts.ts'
 import { readSecret, type Secret } from './secrets.ts'
 import { readServers, type ServerEntry } from './servers.ts'
+import { connectors as catalogue } from '../../connectors/index.ts'
+import { presetsOf } from '../grants/presets.ts'
 
 /** All that is set at the start, deeply frozen. Holds secrets: never to be logged whole. */
 export interface Config extends Settings, Policies {
@@ -39,6 +42,8 @@ export interface Config extends Settings, Policies {
   /** For RFC 9728 metadata; empty where there is none. */
   readonly authorizationServers: readonly string[]
   readonly limits: ConfigFile['limits']
+  /** Starting points for coworkers, out of the policy folder. */
+  readonly presets: readonly Preset[]
   /** Things worth saying at the start that do not stop it. */
   readonly notices: readonly string[]
 }
@@ -73,6 +78,8 @@ export function loadConfig(env: Env, folder: string = process.cwd()): Config {
     policyProblems.length > 0 ? undefined : readPolicies(files, { sandbox: settings.environment === 'e2b' })
   if (policies?.ok) notices.push(...policies.notices)
   problems.push(...policyProblems, ...(policies?.ok === false ? policies.problems : []))
+  const presets = policies?.ok ? presetsOf(files, catalogue) : undefined
+  if (presets?.ok === false) problems.push(...presets.problems)
 
   const resource = `${settings.publicUrl}/mcp`
   const data = settings.configFile === undefined ? NOTHING : readFile(settings.configFile, 'TOLLGATE_CONFIG', problems)
@@ -88,6 +95,7 @@ export function loadConfig(env: Env, folder: string = process.cwd()): Config {
     allowedHosts: readHosts(file, where, problems),
     authorizationServers: readAuthorizationServers(file, where, problems),
     limits: file.limits,
+    presets: presets?.ok ? presets.presets : [],
   }
   notices.push(...strangers(env, used))
   if (problems.length > 0 || !policies?.ok) throw new ConfigError(problems)

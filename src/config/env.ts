@@ -48,6 +48,11 @@ export const VARIABLES = [
     default: '',
     effect: 'Gateway that the operator commands talk to; PORT on this machine when unset',
   },
+  {
+    name: 'GOALS_REVIEW_DAILY_USD',
+    default: '0.25',
+    effect: 'What the goal reviews of one brand may cost in a day, in US dollars',
+  },
   { name: 'E2B_API_KEY', default: '', effect: "When set, sandboxes stand in for the host's shell and files" },
 ] as const
 
@@ -67,6 +72,8 @@ export interface Settings {
   readonly approvalWaitMs: number
   readonly policyFolder: string | undefined
   readonly logLevel: LogLevel
+  /** US dollars (seed 001, "Goal reviewer"). */
+  readonly goalsReviewDailyUsd: number
   /** `e2b` when the operator set an E2B key (seed 001, built-in table). */
   readonly environment: 'local' | 'e2b'
 }
@@ -81,6 +88,13 @@ export function readSettings(env: Env, folder: string, problems: string[], notic
     const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
     if (value >= 0 && value <= most) return value
     problems.push(`${name} must be a whole number from 0 to ${most}.`)
+    return standard
+  }
+
+  const dollars = (name: string, standard: number): number => {
+    const text = given(name) ?? String(standard)
+    if (/^\d{1,6}(\.\d{1,6})?$/.test(text)) return Number(text)
+    problems.push(`${name} must be an amount in US dollars such as ${standard}.`)
     return standard
   }
 
@@ -115,6 +129,7 @@ export function readSettings(env: Env, folder: string, problems: string[], notic
     approvalWaitMs: whole('TOLLGATE_APPROVAL_WAIT_MS', 45_000, 3_600_000),
     policyFolder: policyFolder && path(policyFolder),
     logLevel: logLevel ?? 'info',
+    goalsReviewDailyUsd: dollars('GOALS_REVIEW_DAILY_USD', 0.25),
     environment: given('E2B_API_KEY') === undefined ? 'local' : 'e2b',
   }
 }

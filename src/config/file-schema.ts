@@ -109,6 +109,10 @@ export const configFile = strict({
       .max(64 * MIB)
       .default(4 * MIB),
     listPageSize: z.int().min(1).max(10_000).default(1000),
+    /** Unset: as many as come. */
+    liveSessionsPerBrand: z.int().min(1).optional(),
+    inboundTurnsPerHour: z.int().min(1).default(60),
+    callsPerSession: z.int().min(1).optional(),
   }).prefault({}),
 })
 

@@ -5,8 +5,18 @@
  */
 import type { Code, Session, Tool } from '../policy/words.ts'
 
+/** What a call costs, as the operator wrote it: the same for every call, or what an argument of it says. */
+export interface Cost {
+  readonly unit: string
+  /** A decimal. */
+  readonly amount?: string | undefined
+  readonly argument?: string | undefined
+}
+
 /** A tool that exists, with its definition as it goes out. */
 export interface RegisteredTool extends Tool {
+  /** Only of a tool that spends. */
+  readonly cost?: Cost
   /** The name its upstream knows, sent back to it unchanged. */
   readonly upstreamName: string
   /** The tool part under which `/mcp/<connector>` lists it. */

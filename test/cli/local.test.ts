@@ -42,8 +42,8 @@ describe('the command line', () => {
 
   it.each([
     [['nope'], "tollgate: Unknown command 'nope'. See --help.\n"],
-    [['token'], "tollgate: Required option '--role <role>' not specified. See --help.\n"],
     [['token', '--role', 'x', '--ttl', '1h'], expect.stringContaining('Write a whole number.')],
+    [['sessions', 'show'], "tollgate: Missing required argument 'id'. See --help.\n"],
     [['approve'], "tollgate: Missing required argument 'id'. See --help.\n"],
     [['sessions', '--adminkey', 'x'], expect.stringContaining("Unknown option '--adminkey'")],
   ])('%j fails with one sentence', async (args, err) => {

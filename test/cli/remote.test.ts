@@ -1,8 +1,9 @@
 /** Commands that talk to a running gateway: what they print, what they exit with, what they say when it goes wrong. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { shippedPolicies } from '../../src/config/files.ts'
 import { ADMIN_KEY } from '../http/api-world.ts'
 import { createWorld, run, type World } from './world.ts'
 
@@ -48,9 +49,38 @@ describe('token', () => {
     expect((await world.api.session(issued.id)).channel).toBe('none')
   })
 
+  it('starts a coworker, or says that there is none', async () => {
+    const { code, err } = await world.cli('token', '--coworker', 'nobody')
+    expect([code, err]).toEqual([1, expect.stringContaining('has no coworker "nobody"')])
+  })
+
+  it('of another attempt holds no more than the one before', async () => {
+    const earlier = await world.api.issue({ role: 'goal-agent', tools: ['Read'] })
+    await world.cli('sessions', 'end', earlier.id)
+    const { out, err } = await world.cli('token', '--role', 'goal-agent', '--retry-of', earlier.id, '--json')
+    expect(err).toBe('')
+    expect(JSON.parse(out).builtins).toEqual(['Read'])
+  })
+
   it('takes a route', async () => {
     const { out } = await world.cli('token', '--role', 'person-chat', '--route', 'read-only', '--json')
     expect(JSON.parse(out).tools).toEqual([])
+  })
+
+  it('takes the tools of an agent definition, and says which of its names match nothing', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tollgate-definition-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const path = join(folder, 'reader.yaml')
+    await writeFile(
+      path,
+      'id: reader\ntoolNames: [files/read_file, read_files]\nmcpServers: { files: { command: npx } }\n',
+    )
+    const { code, out } = await world.typed('token', '--role', 'person-chat', '--definition', path)
+    expect(code).toBe(0)
+    expect(out).toMatch(/files__read_file {2}read {4}runs/)
+    expect(out).not.toContain('files__write_file')
+    expect(out).toMatch(/read_files {2}unknown_tool {2}"read_files" is no native tool/)
+    expect(out).toContain('"mcp__gateway__files__read_file"')
   })
 
   it('fails with every rule broken, on stderr, and an empty stdout', async () => {
@@ -108,7 +138,9 @@ describe('cards', () => {
 describe('explain', () => {
   it('says what would happen and why', async () => {
     const asks = await world.cli('explain', 'files/write_file', '--role', 'person-chat')
-    expect(asks.out).toMatch(/^mcp__files__write_file: ask\n\nRULE +BECAUSE\nwrite-asks +This tool/)
+    expect(asks.out).toMatch(
+      /^mcp__files__write_file: ask\nDecided by the gate: write-asks\.\n\nRULE +BECAUSE\nwrite-asks +This tool/,
+    )
     const refuses = await world.cli('explain', 'files/write_file', '--role', 'person-chat', '--no-approval', '--json')
     expect(JSON.parse(refuses.out)).toMatchObject({ effect: 'deny', code: 'approval_required' })
     const ofSession = await world.cli(
@@ -119,7 +151,36 @@ describe('explain', () => {
       '--arguments',
       '{"path":"a"}',
     )
-    expect([ofSession.code, ofSession.out.split('\n')[0]]).toEqual([0, 'mcp__files__read_file: allow'])
+    expect([ofSession.code, ...ofSession.out.split('\n').slice(0, 2)]).toEqual([
+      0,
+      'mcp__files__read_file: allow',
+      'Decided by the gate: every-connector.',
+    ])
+  })
+
+  it('lists recorded calls that other policies would have decided otherwise', async () => {
+    const session = await id()
+    await world.api.park(session, 'mcp__files__write_file', { path: 'what-if.txt' })
+    const folder = await mkdtemp(join(tmpdir(), 'tollgate-what-if-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    await cp(shippedPolicies(), folder, { recursive: true })
+    const ask = () => world.cli('explain', '--what-if', folder, '--days', '1')
+    await expect
+      .poll(async () => (await ask()).out)
+      .toMatch(/: [1-9]\d* decided alike, 0 otherwise, 0 not to be judged\./)
+    const path = join(folder, 'person-chat.yaml')
+    await writeFile(path, (await readFile(path, 'utf8')).replace('which: every', 'which: none'))
+    const lines = (await ask()).out.split('\n')
+    const row = lines.find((line) => line.includes(session)) ?? ''
+    expect(row).toMatch(/^mcp__files__write_file +person-chat +default .* 1 +ask +ask +deny \(unknown_tool\) +The role/)
+    await writeFile(path, 'role: person-chat\n')
+    const broken = await ask()
+    expect([broken.code, broken.out, broken.err]).toEqual([1, '', expect.stringContaining('person-chat.yaml:1: title')])
+  })
+
+  it('wants a tool or a folder, and not both', async () => {
+    expect((await world.cli('explain', '--role', 'coworker')).err).toContain('Name a tool, or a folder')
+    expect((await world.cli('explain', 'Read', '--what-if', '.')).err).toContain('leave the tool out')
   })
 
   it('wants to know whose call it is, and arguments that are an object', async () => {

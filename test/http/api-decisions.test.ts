@@ -21,6 +21,9 @@ describe('explain', () => {
       access: 'write',
       effect: 'ask',
       reasons: [{ rule: 'write-asks', because: 'This tool may change something, so a person decides.' }],
+      filter: 'gate',
+      rule: 'write-asks',
+      cost: { unit: null, amount: '0', because: 'A call of this tool spends nothing.' },
     })
     expect((await explain({ session: id, tool: 'files__read_file' })).body).toMatchObject({
       effect: 'allow',

@@ -24,6 +24,7 @@ describe('every /v1 route', () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
     expect(listed.sort()).toEqual([
+      'DELETE /v1/coworkers/{id}',
       'DELETE /v1/sessions/{id}',
       'GET /v1/approvals',
       'GET /v1/approvals/events',
@@ -31,15 +32,23 @@ describe('every /v1 route', () => {
       'GET /v1/audit',
       'GET /v1/audit/verify',
       'GET /v1/connectors',
+      'GET /v1/coworkers',
+      'GET /v1/coworkers/{id}',
+      'GET /v1/goals/agent',
+      'GET /v1/presets',
       'GET /v1/roles',
       'GET /v1/sessions',
       'GET /v1/sessions/{id}',
       'POST /v1/approvals/{id}/approve',
       'POST /v1/approvals/{id}/deny',
       'POST /v1/explain',
+      'POST /v1/explain/what-if',
       'POST /v1/keys/rotate',
       'POST /v1/sessions',
+      'POST /v1/sessions/{id}/delegate',
       'POST /v1/sessions/{id}/end',
+      'PUT /v1/coworkers/{id}',
+      'PUT /v1/goals/agent',
     ])
   })
 
@@ -136,7 +145,7 @@ describe('a body', () => {
         path: 'tool',
         rule: 'unknown_field',
         detail:
-          '"tool" is not a field here (did you mean "tools"?); known: brand, role, route, tools, grant, approval, subject, ttlSeconds, limits.',
+          '"tool" is not a field here (did you mean "tools"?); known: brand, role, coworker, route, tools, grant, approval, subject, ttlSeconds, limits, definition, retryOf.',
       },
     ])
   })

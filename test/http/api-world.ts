@@ -25,6 +25,7 @@ import { createRevocations } from '../../src/session/revocation.ts'
 import { findSession } from '../../src/session/sessions.ts'
 import { createTokens, type Tokens } from '../../src/session/token.ts'
 import { freshDatabase, quiet } from '../support/database.ts'
+import { grantSupply } from './coworker-world.ts'
 
 export const ADMIN_KEY = 'an-admin-key-of-the-api-tests'
 export const RESOURCE = 'http://127.0.0.1:8787/mcp'
@@ -106,6 +107,8 @@ export async function createWorld(parts: Partial<ApiParts> = {}, cardTimeoutMs =
     keyring,
     revocations,
     metrics: new Prometheus(),
+    caps: {},
+    grants: grantSupply(),
     roles,
     routes,
     builtins,

@@ -40,7 +40,7 @@ function start(args: readonly string[], folder: string, env: NodeJS.ProcessEnv) 
 
 /** Spares a gateway the making of its database; returns what its environment then needs. */
 async function prepared(data: string): Promise<Record<string, string>> {
-  const database = await prepareDatabase(data)
+  const database = await prepareDatabase(data, false)
   onTestFinished(database.close)
   return database.env
 }

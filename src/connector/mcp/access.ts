@@ -3,6 +3,7 @@
  * @module
  */
 import type { Access } from '../../policy/words.ts'
+import type { Cost } from '../connector.ts'
 
 /** What the operator may write for one tool or pattern. */
 export type ToolRule =
@@ -11,13 +12,14 @@ export type ToolRule =
       readonly access: Access
       readonly ask?: boolean | undefined
       readonly grantable?: boolean | undefined
-      readonly cost?: unknown
+      readonly cost?: Cost | undefined
     }
 
 export interface Standing {
   readonly access: Access
   readonly ask: boolean
   readonly grantable: boolean
+  readonly cost?: Cost
 }
 
 const UNCLASSIFIED: Standing = { access: 'write', ask: false, grantable: false }
@@ -47,9 +49,11 @@ function standingOf(rule: ToolRule): Standing {
     access,
     ask = false,
     grantable = false,
+    cost,
   }: Exclude<ToolRule, string> = typeof rule === 'string' ? { access: rule } : rule
   // A write is never in the read table, whatever the file says.
-  return { access, ask, grantable: grantable && access !== 'write' }
+  const standing = { access, ask, grantable: grantable && access !== 'write' }
+  return access === 'spend' && cost !== undefined ? { ...standing, cost } : standing
 }
 
 const strictness = ({ access, ask }: Standing): number => ['read', 'spend', 'write'].indexOf(access) * 2 + (ask ? 1 : 0)

@@ -13,6 +13,8 @@ import { check, UnreadableJson } from '../../json.ts'
 import { RevocationsUnknown } from '../../session/revocation.ts'
 import { type BrokenRule, brokenRules, notFound, problem } from '../problem.ts'
 import { addApprovals } from './approvals.ts'
+import { addCoworkers } from './coworkers.ts'
+import { addDelegate } from './delegate.ts'
 import { addExplain } from './explain.ts'
 import { addOpen } from './open.ts'
 import type { ApiParts } from './parts.ts'
@@ -39,6 +41,8 @@ export function createApi(parts: ApiParts): OpenAPIHono {
   )
   app.use('/v1/*', checkBody)
   addSessions(app, parts)
+  addDelegate(app, parts, parts.caps)
+  addCoworkers(app, parts)
   addExplain(app, parts)
   addApprovals(app, parts)
   addRecords(app, parts)

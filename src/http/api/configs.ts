@@ -3,23 +3,67 @@
  * or a process list.
  * @module
  */
+import { z } from '@hono/zod-openapi'
 
 const VARIABLE = 'GATEWAY_TOKEN'
+const SERVER = 'gateway'
 const headers = { Authorization: `Bearer \${${VARIABLE}}` }
 
-/** Snippets for one MCP URL. */
-export function configsFor(url: string) {
+const mcpServers = z.record(z.string(), z.unknown())
+
+/** The answer's `configs`. */
+export const configs = z.object({
+  claudeCode: z.object({
+    command: z.string(),
+    mcpServers,
+    run: z.string().openapi({ description: 'Starts Claude Code with this session’s tools and no others.' }),
+  }),
+  agentSdk: z
+    .object({
+      mcpServers,
+      tools: z.array(z.string()).openapi({
+        description: 'Every tool the session has: built-ins, and the gateway’s under the names the harness gives them.',
+      }),
+      strictMcpConfig: z.literal(true),
+      settingSources: z.array(z.string()),
+    })
+    .openapi({ description: 'Options of the Agent SDK; the host adds canUseTool. There is no allowedTools in them.' }),
+  mcpJson: z.object({ mcpServers }),
+  hermes: z.string(),
+  codex: z.string(),
+})
+
+/** What a session holds, as far as a harness must be told. */
+export interface Held {
+  readonly builtins: readonly string[]
+  readonly tools: readonly { readonly listedAs: string }[]
+}
+
+/**
+ * Snippets for one MCP URL and what one session holds; without `held`, for a session that holds nothing.
+ * `allowedTools` is never among them: an entry there runs unasked, past the harness's own permission callback
+ * (seed 001, "How a session's tools are decided").
+ */
+export function configsFor(url: string, held: Held = { builtins: [], tools: [] }): z.input<typeof configs> {
   // Claude Code drops a call whose first byte takes over 60 s; a held call sends its own at once, and may then take long.
   const gateway = { type: 'http', url, headers, timeout: 600_000 }
   return {
     claudeCode: {
-      command: `claude mcp add --transport http gateway ${quoted(url)} --header 'Authorization: Bearer \${${VARIABLE}}'`,
-      mcpServers: { gateway },
+      command: `claude mcp add --transport http ${SERVER} ${quoted(url)} --header 'Authorization: Bearer \${${VARIABLE}}'`,
+      mcpServers: { [SERVER]: gateway },
+      // `--tools` chooses among the harness's own tools: with nothing behind it none, left out all.
+      run: `claude --mcp-config=gateway.mcp.json --strict-mcp-config --tools=${held.builtins.map(quoted).join(',')}`,
     },
-    mcpJson: { mcpServers: { gateway: { type: 'http', url, headers } } },
+    agentSdk: {
+      mcpServers: { [SERVER]: gateway },
+      tools: [...held.builtins, ...held.tools.map(({ listedAs }) => `mcp__${SERVER}__${listedAs}`)],
+      strictMcpConfig: true,
+      settingSources: [],
+    },
+    mcpJson: { mcpServers: { [SERVER]: { type: 'http', url, headers } } },
     hermes: [
       'mcp_servers:',
-      '  gateway:',
+      `  ${SERVER}:`,
       `    url: ${JSON.stringify(url)}`,
       '    headers:',
       `      Authorization: "Bearer \${${VARIABLE}}"`,
@@ -29,7 +73,7 @@ export function configsFor(url: string) {
       '',
     ].join('\n'),
     codex: [
-      '[mcp_servers.gateway]',
+      `[mcp_servers.${SERVER}]`,
       `url = ${JSON.stringify(url)}`,
       `bearer_token_env_var = "${VARIABLE}"`,
       'tool_timeout_sec = 300',
@@ -40,4 +84,4 @@ export function configsFor(url: string) {
 }
 
 /** Safe in a shell: addresses with `&` or blanks are quoted. */
-const quoted = (text: string) => (/^[A-Za-z0-9:/._~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+const quoted = (text: string) => (/^[A-Za-z0-9:/.,_~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)

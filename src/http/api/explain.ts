@@ -1,39 +1,55 @@
 /**
- * The decision on a call, and why, with nothing done.
+ * The decision on a call, and why, with nothing done: the answer, the filter and the rule that gave it, the cost.
  * @module
  */
-import { createRoute, type OpenAPIHono, type z } from '@hono/zod-openapi'
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { RegisteredTool } from '../../connector/connector.ts'
 import { normalise, split } from '../../policy/names.ts'
-import type { Session } from '../../policy/words.ts'
+import { holds } from '../../policy/view.ts'
+import type { Decision, Filter, Reason, Session } from '../../policy/words.ts'
 import { readClaims, toSession } from '../../session/claims.ts'
 import { findSession } from '../../session/sessions.ts'
 import { brokenRules, notFound } from '../problem.ts'
 import { answer, answers, body } from './answer.ts'
+import { cost, costOf } from './cost.ts'
 import type { ApiParts } from './parts.ts'
 import * as requests from './requests.ts'
 import * as schemas from './schemas.ts'
 import { withheldFrom } from './session-view.ts'
+import { addWhatIf } from './what-if.ts'
 
-type Explained = z.input<typeof schemas.explained>
+/** The filters a call passes in their order (seed 001, "How a session's tools are decided"), after the session's own life. */
+export const filters = z.enum(['session', 'registration', 'ceiling', 'gate'])
+
+const explained = z
+  .object({
+    ...schemas.explained.shape,
+    filter: filters.openapi({ description: 'The filter that decided.' }),
+    rule: z.string().openapi({ description: 'The rule that decided, the last of reasons.' }),
+    cost: cost.optional().openapi({ description: 'For a tool that is there.' }),
+  })
+  .openapi('Decision')
+
+type Explained = z.input<typeof explained>
 
 const explainRoute = createRoute({
   method: 'post',
   path: '/v1/explain',
   summary: 'Say what would become of a call, and why, without doing anything',
   request: { body: body(requests.explainBody) },
-  responses: answers(200, 'The decision.', schemas.explained, 404, 422, 503),
+  responses: answers(200, 'The decision.', explained, 404, 422, 503),
 })
 
-/** Adds the route. */
+/** Adds the routes. */
 export function addExplain(app: OpenAPIHono, parts: ApiParts): void {
   app.openapi(explainRoute, async (c) => {
     const asked = c.req.valid('json')
     const session = await sessionOf(asked, parts)
     if (session instanceof Response) return session
-    const text = asked.arguments === undefined ? undefined : JSON.stringify(asked.arguments)
     await parts.revocations.ensureFresh()
-    return answer(schemas.explained, explain(session, asked.tool, text, parts))
+    return answer(explained, explain(session, asked.tool, asked.arguments, parts))
   })
+  addWhatIf(app, parts)
 }
 
 async function sessionOf(
@@ -67,30 +83,25 @@ async function sessionOf(
 }
 
 /** The gate's own decision for a tool that exists; for anything else, why there is none. */
-function explain(session: Session, written: string, argumentsText: string | undefined, parts: ApiParts): Explained {
+function explain(
+  session: Session,
+  written: string,
+  given: Readonly<Record<string, unknown>> | undefined,
+  parts: ApiParts,
+): Explained {
   const name = normalise(written)
-  const no = (tool: string, rule: string, because: string): Explained => ({
-    tool,
-    effect: 'deny',
-    code: 'unknown_tool',
-    reasons: [{ rule, because }],
-  })
   const exact = 'Write mcp__connector__tool, or a built-in such as Read.'
   if (name === undefined || name.endsWith('__*')) {
-    return no(written, 'name', `${JSON.stringify(written.slice(0, 80))} is not the name of one tool. ${exact}`)
+    const because = `${JSON.stringify(written.slice(0, 80))} is not the name of one tool. ${exact}`
+    return no(written, 'registration', { rule: 'name', because })
   }
+  const tools = parts.registry.tools(session.brand)
+  const tool = tools.find((known) => known.name === name)
+  if (tool !== undefined) return decided(session, tool, tools, given, parts)
   const view = parts.views.of(session)
-  const tool = parts.registry.tools(session.brand).find((known) => known.name === name)
-  if (tool !== undefined) {
-    const decision = parts.gate.explain(session, tool, argumentsText)
-    return { tool: name, access: tool.access, ...decision, reasons: [...decision.reasons] }
-  }
   if (split(name) === undefined && view.builtins.includes(name)) {
-    return {
-      tool: name,
-      effect: 'allow',
-      reasons: [{ rule: 'builtin', because: `The session holds ${name}; the harness itself runs it.` }],
-    }
+    const because = `The session holds ${name}; the harness itself runs it.`
+    return { tool: name, effect: 'allow', filter: 'ceiling', rule: 'builtin', reasons: [{ rule: 'builtin', because }] }
   }
   const lookedFor = withheldFrom({ ...session, ceiling: [...session.ceiling, name] }, view, parts)
   const listed = session.ceiling.includes(name) ? '' : ` The session's ceiling does not list it either.`
@@ -98,5 +109,50 @@ function explain(session: Session, written: string, argumentsText: string | unde
     lookedFor.find((one) => one.tool === name) ??
     lookedFor.find((one) => one.tool === `mcp__${split(name)?.connector}__*`)
   const because = row?.reason ?? `No tool of this name exists for the brand ${session.brand}.`
-  return { ...no(name, 'registry', `${because}${listed}`), ...(row === undefined ? {} : { code: row.code }) }
+  const filter = parts.builtins.includes(name) ? 'ceiling' : 'registration'
+  return {
+    ...no(name, filter, { rule: 'registry', because: `${because}${listed}` }),
+    ...(row === undefined ? {} : { code: row.code }),
+  }
 }
+
+function decided(
+  session: Session,
+  tool: RegisteredTool,
+  tools: readonly RegisteredTool[],
+  given: Readonly<Record<string, unknown>> | undefined,
+  { gate }: ApiParts,
+): Explained {
+  const decision = gate.explain(session, tool, given === undefined ? undefined : JSON.stringify(given))
+  const reasons = reasonsOf(decision, session, tool, tools)
+  return {
+    tool: tool.name,
+    access: tool.access,
+    effect: decision.effect,
+    ...(decision.effect === 'deny' ? { code: decision.code } : {}),
+    filter: decision.filter,
+    rule: reasons.at(-1)?.rule ?? decision.filter,
+    reasons,
+    cost: costOf(tool, given),
+  }
+}
+
+/** The decision's own reasons. What runs without any runs because the session holds it, so that is said. */
+function reasonsOf(
+  { reasons }: Decision,
+  session: Session,
+  tool: RegisteredTool,
+  tools: readonly RegisteredTool[],
+): Reason[] {
+  if (reasons.length > 0) return [...reasons]
+  return [...holds(session, tool, new Set(tools.map(({ connector }) => connector))).reasons]
+}
+
+const no = (tool: string, filter: Filter, reason: Reason): Explained => ({
+  tool,
+  effect: 'deny',
+  code: 'unknown_tool',
+  filter,
+  rule: reason.rule,
+  reasons: [reason],
+})

@@ -7,8 +7,10 @@ import type { Audit } from '../../audit/audit.ts'
 import type { Registry } from '../../connector/registry.ts'
 import type { Database } from '../../db/connect.ts'
 import type { Gate } from '../../gate/gate.ts'
+import type { GrantSupply } from '../../grants/profile.ts'
 import type { Views } from '../../gate/views.ts'
 import type { Role, Route } from '../../policy/words.ts'
+import type { Caps } from '../../session/limits.ts'
 import type { Keyring } from '../../session/keys.ts'
 import type { Revocations } from '../../session/revocation.ts'
 import type { Tokens } from '../../session/token.ts'
@@ -27,6 +29,10 @@ export interface ApiParts {
   readonly revocations: Pick<Revocations, 'ensureFresh'>
   /** prom-client's registry, or anything that prints metrics as it does. */
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> }
+  /** The operator's figures for starts, live sessions and days. */
+  readonly caps: Caps
+  /** What can be granted, and the presets. */
+  readonly grants: GrantSupply
   readonly roles: ReadonlyMap<string, Role>
   readonly routes: ReadonlyMap<string, Route>
   /** The deployment's built-ins. */

@@ -5,6 +5,7 @@
 import { z } from '@hono/zod-openapi'
 import { strict } from '../../policy/data-file.ts'
 import { sessionClaims } from '../../session/claims.ts'
+import { agentDefinition } from '../../session/definition.ts'
 import { TTL } from '../../session/issue.ts'
 
 const isPlain = (text: string) => text.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f]/.test(text)
@@ -42,7 +43,8 @@ const limits = strict(sessionClaims.shape.limits.unwrap().shape)
 /** What a new session is asked to be. */
 export const issueBody = strict({
   brand: line(64).optional().openapi({ description: "The owner's brand when left away." }),
-  role: line(100),
+  role: line(100).optional().openapi({ description: 'Needed, but for a coworker.' }),
+  coworker: line(64).optional().openapi({ description: 'A saved coworker to start; its profile says what it gets.' }),
   route: line(100).optional(),
   tools: z.array(z.string().max(200)).max(1000).optional(),
   grant: grant.optional(),
@@ -50,6 +52,12 @@ export const issueBody = strict({
   subject: line(200).optional().openapi({ description: 'Whom the session is for; goes into `sub`.' }),
   ttlSeconds: z.int().min(TTL.least).max(TTL.most).default(TTL.usual),
   limits: limits.optional(),
+  definition: agentDefinition
+    .optional()
+    .openapi({ description: 'An agent definition; its toolNames are the tools. Instead of tools.' }),
+  retryOf: line(200)
+    .optional()
+    .openapi({ description: 'The session this is another attempt at; it gets no tool that one did not hold.' }),
 }).openapi('SessionRequest')
 
 /** Claims as somebody might put them into a token; what tells tokens apart may be left out. */

@@ -5,6 +5,7 @@
 import { z } from '@hono/zod-openapi'
 import { CODES } from '../../policy/words.ts'
 import { sessionClaims } from '../../session/claims.ts'
+import { configs } from './configs.ts'
 
 const { channel } = sessionClaims.shape.approval.shape
 const access = z.enum(['read', 'write', 'spend'])
@@ -46,12 +47,8 @@ export const issued = z
     brand: z.string(),
     role: z.string(),
     ...sessionView,
-    configs: z.object({
-      claudeCode: z.object({ command: z.string(), mcpServers: z.record(z.string(), z.unknown()) }),
-      mcpJson: z.object({ mcpServers: z.record(z.string(), z.unknown()) }),
-      hermes: z.string(),
-      codex: z.string(),
-    }),
+    coworker: z.string().optional(),
+    configs,
   })
   .openapi('IssuedSession')
 
@@ -71,6 +68,10 @@ export const session = z
     revokedAt: time.optional(),
     endedAt: time.optional(),
     reportedUsd: z.string().optional(),
+    parent: z.string().optional().openapi({ description: 'The session that delegated it.' }),
+    coworker: z.string().optional().openapi({ description: 'The profile it is a run of.' }),
+    retryOf: z.string().optional(),
+    attempt: z.int(),
   })
   .openapi('Session')
 

@@ -2,36 +2,18 @@
  * Sessions over REST: issued, listed, looked into, revoked, ended.
  * @module
  */
-import { randomBytes } from 'node:crypto'
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import { readClaims, type SessionClaims, toSession } from '../../session/claims.ts'
-import { planSession, type Supply } from '../../session/issue.ts'
-import {
-  beginSession,
-  endSession,
-  findSession,
-  listSessions,
-  revokeSession,
-  type StoredSession,
-} from '../../session/sessions.ts'
-import { UnissuableClaims } from '../../session/token.ts'
+import { readClaims, toSession } from '../../session/claims.ts'
+import { endSession, findSession, listSessions, revokeSession, type StoredSession } from '../../session/sessions.ts'
 import { brokenRules, notFound, problem } from '../problem.ts'
 import { answer, answers, body } from './answer.ts'
-import { configsFor } from './configs.ts'
+import { addIssue } from './issue.ts'
 import type { ApiParts } from './parts.ts'
 import * as requests from './requests.ts'
 import * as schemas from './schemas.ts'
 import { describeSession } from './session-view.ts'
 
 const BY = 'operator'
-
-const issueRoute = createRoute({
-  method: 'post',
-  path: '/v1/sessions',
-  summary: 'Issue a session token',
-  request: { body: body(requests.issueBody) },
-  responses: answers(201, 'The session and its token, which is shown only here.', schemas.issued, 422, 503),
-})
 
 const listRoute = createRoute({
   method: 'get',
@@ -67,38 +49,7 @@ const endRoute = createRoute({
 
 /** Adds the routes. */
 export function addSessions(app: OpenAPIHono, parts: ApiParts): void {
-  const supply: Supply = {
-    roles: parts.roles,
-    routes: parts.routes,
-    ownerBrand: parts.ownerBrand,
-    connectors: (brand) => parts.registry.connectors(brand).map(({ slug }) => slug),
-    tool: (brand, name) => parts.registry.tools(brand).find((tool) => tool.name === name),
-  }
-
-  app.openapi(issueRoute, async (c) => {
-    const making = { id: `s_${randomBytes(16).toString('base64url')}`, resource: parts.resource, now: parts.now() }
-    const planned = planSession(c.req.valid('json'), supply, making)
-    if (!planned.ok) return brokenRules(planned.broken)
-    const { claims } = planned
-    const session = toSession(claims, parts)
-    if (typeof session === 'string') return brokenRules([{ rule: 'claims', detail: session }])
-    const token = await sign(parts, claims)
-    if (token instanceof Response) return token
-    // Signed before it is recorded and handed out after: a session that could not be written down does not exist.
-    await beginSession(parts.audit, session, claims, BY)
-    const issued = {
-      id: session.id,
-      token,
-      expiresAt: new Date(session.expiresAt).toISOString(),
-      url: parts.resource,
-      inbox: parts.inboxUrl,
-      brand: session.brand,
-      role: session.role.name,
-      ...describeSession(session, parts),
-      configs: configsFor(parts.resource),
-    }
-    return answer(schemas.issued, issued, 201)
-  })
+  addIssue(app, parts)
 
   app.openapi(listRoute, async (c) => {
     const { brand, limit, cursor } = c.req.valid('query')
@@ -144,16 +95,6 @@ export function addSessions(app: OpenAPIHono, parts: ApiParts): void {
   })
 }
 
-async function sign({ tokens }: ApiParts, claims: SessionClaims): Promise<string | Response> {
-  try {
-    const { iss: _iss, aud: _aud, ...own } = claims
-    return await tokens.issue(own)
-  } catch (error) {
-    if (!(error instanceof UnissuableClaims)) throw error
-    return brokenRules([{ rule: 'claims', detail: error.message }])
-  }
-}
-
 function summary(row: StoredSession): z.input<typeof schemas.session> {
   return {
     id: row.id,
@@ -169,6 +110,10 @@ function summary(row: StoredSession): z.input<typeof schemas.session> {
     ...(row.revokedAt === null ? {} : { revokedAt: row.revokedAt.toISOString() }),
     ...(row.endedAt === null ? {} : { endedAt: row.endedAt.toISOString() }),
     ...(row.reportedUsd === null ? {} : { reportedUsd: row.reportedUsd }),
+    ...(row.parent === null ? {} : { parent: row.parent }),
+    ...(row.coworker === null ? {} : { coworker: row.coworker }),
+    ...(row.retryOf === null ? {} : { retryOf: row.retryOf }),
+    attempt: row.attempt,
   }
 }
 

@@ -82,7 +82,7 @@ export function createLists(parts: {
       const last = kept.listed[from + parts.pageSize - 1]
       const more = last !== undefined && from + parts.pageSize < kept.listed.length
       const next = more ? `,"nextCursor":${JSON.stringify(cursorAfter(session, last.name))}` : ''
-      const meta = withheldText(parts.withheld(session), scope)
+      const meta = metaText(kept, parts.withheld(session), scope)
       const head = era === 'modern' ? '"resultType":"complete","ttlMs":0,"cacheScope":"private",' : ''
       return [`{${head}"tools":[`, tools, `]${next}${meta}}`]
     },
@@ -111,8 +111,14 @@ function entryText(session: Session, name: string, tool: RegisteredTool, era: Er
   return `{${join(text, members(text) as Map<string, Span>, (key) => key === 'outputSchema')}}`
 }
 
-/** A connector that is away is said to be away: an empty list must not read as "there are no tools". */
-function withheldText(withheld: readonly Withheld[], scope: Scope): string {
-  const own = withheld.filter((entry) => scope === undefined || entry.tool.startsWith(`mcp__${scope}__`))
-  return own.length === 0 ? '' : `,"_meta":{"dev.tollgate/withheld":${JSON.stringify(own)}}`
+/** An empty list says in words that it is meant; a connector that is away is said to be away, lest it read as none. */
+function metaText({ listed }: Shown, withheld: readonly Withheld[], scope: Scope): string {
+  const away = withheld.filter((entry) => scope === undefined || entry.tool.startsWith(`mcp__${scope}__`))
+  const said: string[] = []
+  if (listed.length === 0) said.push(`"dev.tollgate/empty":${JSON.stringify(away.length === 0 ? NO_TOOLS : NONE_NOW)}`)
+  if (away.length > 0) said.push(`"dev.tollgate/withheld":${JSON.stringify(away)}`)
+  return said.length === 0 ? '' : `,"_meta":{${said.join(',')}}`
 }
+
+const NO_TOOLS = 'This session may call no tools here. The list is empty on purpose; every call is refused.'
+const NONE_NOW = 'This session may call no tools here right now; dev.tollgate/withheld says what is away.'
