@@ -3,7 +3,9 @@
  * It starts no gateway, touches no database and makes no secret.
  * @module
  */
+import { connectors as catalogue } from '../../connectors/index.ts'
 import { type Config, loadConfig } from '../config/config.ts'
+import { type DeclaredRow, declaredRows, NO_BODIES } from '../connector/declared.ts'
 import { createMcpConnector } from '../connector/mcp/upstream.ts'
 import { createWarden } from '../connector/mcp/warden.ts'
 import { createRegistry, type Registry } from '../connector/registry.ts'
@@ -26,6 +28,7 @@ export async function check(env: NodeJS.ProcessEnv, offline: boolean): Promise<{
       ownerBrand: config.ownerBrand,
       notices: config.notices,
       connectors: reportConnectors(config.servers, registry),
+      declared: declaredRows(catalogue, new Set(registry.all().map(({ slug }) => slug)), NO_BODIES),
       roles: reportRoles(config, registry),
     }
     return { report, lines: text(report, config, offline) }
@@ -79,6 +82,8 @@ export interface Report {
   readonly ownerBrand: string
   readonly notices: readonly string[]
   readonly connectors: readonly ConnectorReport[]
+  /** Connectors of the catalogue that register nothing, each tool with the reason. */
+  readonly declared: readonly DeclaredRow[]
   readonly roles: readonly RoleReport[]
 }
 
@@ -89,6 +94,9 @@ function text(report: Report, { roles, routes, servers }: Config, offline: boole
     ...report.notices.map((notice) => `Notice: ${notice}`),
   ]
   for (const connector of report.connectors) lines.push('', ...connectorText(connector))
+  lines.push('', 'Declared, nothing registered:')
+  for (const { slug, detail, withheld } of report.declared)
+    lines.push(`  ${slug} (${withheld.length} tools): ${detail}`)
   for (const role of report.roles) lines.push('', ...roleText(role))
   return lines
 }

@@ -19,6 +19,14 @@ export interface Surroundings {
   readonly hasBody: (tool: DeclaredTool) => boolean
 }
 
+/** Where no declared tool has a body yet, so that nothing else is asked. */
+export const NO_BODIES: Surroundings = {
+  switches: {},
+  has: () => false,
+  credentials: () => ({ source: undefined, reason: '' }),
+  hasBody: () => false,
+}
+
 /** What becomes of a declared connector. */
 export interface Standing {
   readonly tools: readonly Tool[]

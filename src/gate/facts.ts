@@ -28,9 +28,10 @@ export function factsOf(
   approvedFingerprint: string | undefined,
 ): Facts {
   const held = view.byName.get(tool.name) === tool
+  const filter = view.absent.has(tool.name) ? 'registration' : 'ceiling'
   return {
     sessionLive: !isDead(parts, session),
-    holding: { held, reasons: view.refused.get(tool.name) ?? [] },
+    holding: { held, reasons: view.refused.get(tool.name) ?? [], filter },
     approvalsOn: parts.approvalsOn,
     channel: session.channel,
     approvedFingerprint,

@@ -13,10 +13,11 @@ import { decide } from '../policy/decide.ts'
 import { covers, split } from '../policy/names.ts'
 import { reaches } from '../policy/view.ts'
 import type { Code, Decision, Reason, Session } from '../policy/words.ts'
+import type { CallCounts } from '../session/calls.ts'
 import { type FactParts, factsOf, fingerprint, isDead } from './facts.ts'
 import { DEAD, denied, failed, type Outcome, refused, unknownTool, unrecordable } from './outcome.ts'
 import { askPerson, runCard } from './person.ts'
-import { type Attempt, codeOf, recordEnd, sizeOf, wordFor } from './record.ts'
+import { type Attempt, codeOf, recordEnd, recordStart, sizeOf, wordFor } from './record.ts'
 import type { Sender } from './send.ts'
 import type { Views } from './views.ts'
 
@@ -28,6 +29,8 @@ export interface GateParts extends FactParts {
   readonly audit: Audit
   /** How long a call is held for a person before it answers "pending", in milliseconds. */
   readonly waitMs: number
+  /** How many calls a session may still make; without it, as many as it likes. */
+  readonly calls?: CallCounts | undefined
   /** Told of every ended call, for metrics. */
   readonly observe: (code: Code | 'ok', access: string, seconds: number) => void
 }
@@ -119,6 +122,13 @@ async function pass(parts: GateParts, asked: Asked, leaving: Leaving): Promise<O
     return ended(parts, asked, attempt, noSuchTool(parts, asked), undefined, rules)
   }
   const call = { tool, fingerprint: fingerprint(tool, asked.argumentsText, asked.extraText) }
+  if (parts.calls !== undefined) {
+    const left = await takeCall(parts.calls, session.id)
+    if (left === undefined) return unrecordable()
+    if (left !== true) {
+      return ended(parts, asked, attempt, refused('session_limit', NO_CALLS.because), call.fingerprint, [NO_CALLS])
+    }
+  }
   const decision = decide(call, factsOf(parts, session, attempt.view, tool, undefined))
   switch (decision.effect) {
     case 'deny': {
@@ -130,7 +140,13 @@ async function pass(parts: GateParts, asked: Asked, leaving: Leaving): Promise<O
       return ended(parts, asked, attempt, outcome, call.fingerprint, decision.reasons)
     }
     case 'allow': {
-      const answer = await runRead(parts, asked, tool, leaving)
+      if (tool.access !== 'read') {
+        const started = { tool: tool.name, connector: tool.connector, fingerprint: call.fingerprint }
+        const recorded = await recordStart(parts.audit, session, attempt, started)
+        const refusal = recorded ? refused('session_revoked', DEAD) : unrecordable()
+        if (!recorded || isDead(parts, session)) return ended(parts, asked, attempt, refusal, call.fingerprint)
+      }
+      const answer = await runUnasked(parts, asked, tool, leaving)
       const outcome: Outcome = answer.kind === 'failed' ? failed(answer) : { kind: 'answered', answer }
       return ended(parts, asked, attempt, outcome, call.fingerprint, decision.reasons, answer)
     }
@@ -171,8 +187,22 @@ async function canRecord({ revocations, audit }: GateParts): Promise<boolean> {
   }
 }
 
-/** A plain read needs no row before it leaves; its one row is written after it ended, in a batch. */
-function runRead({ sender }: GateParts, asked: Asked, tool: RegisteredTool, leaving: Leaving): Promise<Answer> {
+const NO_CALLS: Reason = {
+  rule: 'calls-per-session',
+  because: 'This session has made as many calls as a session may. Ask the host app for a new one.',
+}
+
+/** Whether the session had a call left; undefined where that cannot be known. */
+async function takeCall(calls: CallCounts, sessionId: string): Promise<boolean | undefined> {
+  try {
+    return await calls.take(sessionId)
+  } catch {
+    return undefined
+  }
+}
+
+/** A call that asks nobody. The one row of its end is written in a batch. */
+function runUnasked({ sender }: GateParts, asked: Asked, tool: RegisteredTool, leaving: Leaving): Promise<Answer> {
   return sender.send({ ...asked, tool }, (running) => {
     leaving.running = running
     if (leaving.cancelled !== undefined) running.cancel(leaving.cancelled)

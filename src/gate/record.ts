@@ -1,5 +1,6 @@
 /**
- * The terminal record of every attempt: exactly one row, with everything on it, written last.
+ * The records of an attempt: what may have an effect is written down before it leaves, and every attempt ends in exactly
+ * one row, with everything on it, written last.
  * @module
  */
 import type { Audit, AuditEntry } from '../audit/audit.ts'
@@ -12,6 +13,24 @@ export interface Attempt {
   readonly id: string
   readonly started: number
   readonly view: ToolView
+}
+
+/**
+ * Writes down that a call is about to leave, for what may have an effect and asks nobody (an approved card has its own row).
+ * False when that is not on record, so nothing may leave; the row may be written still.
+ */
+export function recordStart(
+  audit: Audit,
+  session: Session,
+  attempt: Attempt,
+  row: Pick<AuditEntry, 'tool' | 'connector' | 'fingerprint'>,
+): Promise<boolean> {
+  const { brand, id: sessionId, subject, role } = session
+  const who = { brand, sessionId, subject, role: role.name, view: attempt.view.hash }
+  return audit.commit({ kind: 'call.started', attempt: attempt.id, ...who, ...row }).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Writes the terminal row of an attempt. */

@@ -18,18 +18,19 @@ export interface Views {
 
 const MOST_VIEWS = 2_000
 
-/** Builds the cache of views over a registry. Equal `viewKey`s share one view. */
+/** Builds the cache of views over a registry. Equal `viewKey`s of equal delegation depth share one view. */
 export function createViews(registry: Registry, builtins: readonly string[]): Views {
   const shared = new Map<string, { tools: readonly RegisteredTool[]; view: ToolView }>()
   const own = new WeakMap<Session, { generation: number; view: ToolView }>()
 
   function compile(session: Session): ToolView {
     const tools = registry.tools(session.brand)
-    const kept = shared.get(session.viewKey)
+    const key = `${session.viewKey} ${session.limits.delegationDepth ?? 0}`
+    const kept = shared.get(key)
     if (kept?.tools === tools) return kept.view
     const view = compileView(session, { tools, builtins, mark: (tool) => tool.digest, hash })
-    shared.delete(session.viewKey)
-    shared.set(session.viewKey, { tools, view })
+    shared.delete(key)
+    shared.set(key, { tools, view })
     if (shared.size > MOST_VIEWS) shared.delete(shared.keys().next().value as string)
     return view
   }

@@ -3,12 +3,17 @@
  * Refusals first, so that nobody is asked about a call that would be refused anyway; `allow` is the last line reached.
  * @module
  */
-import type { Channel, Code, Decision, Reason, Tool } from './words.ts'
+import type { Channel, Code, Decision, Filter, Reason, Tool } from './words.ts'
 
 /** How a tool stands in a session's view (see view.ts). */
 export type Holding =
   | { readonly held: true; readonly reasons: readonly Reason[] }
-  | { readonly held: false; readonly reasons: readonly Reason[] }
+  | {
+      readonly held: false
+      readonly reasons: readonly Reason[]
+      /** What keeps it back; the ceiling where nothing is said. */
+      readonly filter?: 'registration' | 'ceiling'
+    }
 
 /** All that may change an answer. What is not here cannot. */
 export interface Facts {
@@ -24,53 +29,78 @@ export interface Facts {
 export interface Call {
   readonly tool: Tool
   readonly fingerprint: string
+  /** For a tool that asks for `mutations`: whether these arguments change anything. Unknown counts as yes. */
+  readonly mutates?: boolean | undefined
+  /** For a tool that asks `above-threshold`: what its meter says of this call. Without a meter a person decides. */
+  readonly cost?: 'within' | 'above' | undefined
 }
 
-const deny = (code: Code, ...reasons: Reason[]): Decision => ({ effect: 'deny', code, reasons })
+const deny = (code: Code, filter: Filter, ...reasons: Reason[]): Decision => ({ effect: 'deny', code, filter, reasons })
+
+const ACCESS: readonly string[] = ['read', 'write', 'spend']
 
 /**
  * Decides one call from the facts.
- * Order: dead session, outside the view, no one to ask, ask; a plain read inside the view is what remains.
+ * Order: dead session, outside the view, words nobody knows, switch off, no one to ask, ask; what remains runs.
  */
 export function decide(call: Call, facts: Facts): Decision {
+  const { tool } = call
   if (facts.sessionLive !== true) {
-    return deny('session_revoked', { rule: 'session', because: 'This session was revoked, ended or has expired.' })
+    const because = 'This session was revoked, ended or has expired.'
+    return deny('session_revoked', 'session', { rule: 'session', because })
   }
-  if (facts.holding.held !== true) return deny('unknown_tool', ...facts.holding.reasons)
-  const asks = reasonsToAsk(call.tool)
-  const held = facts.holding.reasons
-  if (asks.length > 0) {
-    if (facts.approvalsOn !== true || facts.channel !== 'inbox') {
-      return deny('approval_required', ...asks, {
-        rule: 'no-channel',
-        because: 'A person must decide this call, and this session has no one to ask.',
-      })
-    }
-    if (facts.approvedFingerprint === undefined || facts.approvedFingerprint !== call.fingerprint) {
-      return { effect: 'ask', reasons: asks }
-    }
-    return {
-      effect: 'allow',
-      reasons: [...asks, { rule: 'approved', because: 'A person approved exactly this call.' }],
-    }
+  if (facts.holding.held !== true) {
+    return deny('unknown_tool', facts.holding.filter ?? 'ceiling', ...facts.holding.reasons)
   }
-  if (call.tool.access !== 'read') {
-    return deny('unknown_tool', { rule: 'access', because: 'The tool has no access word this gateway knows.' })
+  if (!ACCESS.includes(tool.access)) {
+    const because = 'The tool has no access word this gateway knows.'
+    return deny('unknown_tool', 'registration', { rule: 'access', because })
   }
-  return { effect: 'allow', reasons: held }
+  const asks = reasonsToAsk(call, facts.approvalsOn)
+  if (asks.length === 0) return { effect: 'allow', filter: 'gate', reasons: facts.holding.reasons }
+  if (tool.switchedOff !== undefined) {
+    const because = `The operator's switch ${tool.switchedOff} is off, so this is refused whoever would approve it.`
+    return deny('switched_off', 'gate', { rule: 'switch', because })
+  }
+  if (facts.approvalsOn !== true || facts.channel !== 'inbox') {
+    const because = 'A person must decide this call, and this session has no one to ask.'
+    return deny('approval_required', 'gate', ...asks, { rule: 'no-channel', because })
+  }
+  if (facts.approvedFingerprint === undefined || facts.approvedFingerprint !== call.fingerprint) {
+    return { effect: 'ask', filter: 'gate', reasons: asks }
+  }
+  const approved = { rule: 'approved', because: 'A person approved exactly this call.' }
+  return { effect: 'allow', filter: 'gate', reasons: [...asks, approved] }
 }
 
 /** Whether a call of this tool can be parked for a person. */
-export const mayAsk = (tool: Tool): boolean => reasonsToAsk(tool).length > 0
+export const mayAsk = (tool: Tool): boolean => reasonsToAsk({ tool, fingerprint: '' }, true).length > 0
 
-/** Why a call of this tool asks a person; empty only for a plain read. */
-function reasonsToAsk(tool: Tool): Reason[] {
+/** Why a call asks a person. Empty for a plain read, and for a call that a reviewed declaration lets run. */
+function reasonsToAsk({ tool, mutates, cost }: Call, approvalsOn: boolean): Reason[] {
   const reasons: Reason[] = []
-  if (tool.ask)
-    reasons.push({ rule: 'tool-asks', because: 'The operator wants a person to decide every call of this tool.' })
-  if (tool.access === 'write')
-    reasons.push({ rule: 'write-asks', because: 'This tool may change something, so a person decides.' })
-  if (tool.access === 'spend')
-    reasons.push({ rule: 'spend-asks', because: 'This tool spends money, so a person decides.' })
+  const say = (rule: string, because: string): void => {
+    reasons.push({ rule, because })
+  }
+  if (tool.ask !== false) say('tool-asks', 'The operator wants a person to decide every call of this tool.')
+  switch (tool.asks) {
+    case 'never':
+      break
+    case 'always':
+      if (tool.approvalsOff === 'runs' && approvalsOn === false) break
+      say('always-asks', 'A person decides every call of this tool.')
+      break
+    case 'mutations':
+      if (mutates !== false) say('mutation-asks', 'These arguments may change something, so a person decides.')
+      break
+    case 'above-threshold':
+      if (cost === 'above') say('over-threshold', 'This call costs more than runs unasked, so a person decides.')
+      else if (cost !== 'within') say('spend-asks', 'Nobody metered what this call costs, so a person decides.')
+      break
+    default:
+      if (tool.access === 'write') say('write-asks', 'This tool may change something, so a person decides.')
+      else if (tool.access === 'spend') say('spend-asks', 'This tool spends money, so a person decides.')
+      else if (tool.asks !== undefined) say('unknown-asks', 'Nobody knows when this tool asks, so a person decides.')
+  }
   return reasons
 }

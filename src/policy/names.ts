@@ -42,6 +42,7 @@ export function normalise(written: string): string | undefined {
 /** Whether `pattern` (canonical, or with `*` as the whole tool part) covers the canonical `name`. */
 export function covers(pattern: string, name: string): boolean {
   if (pattern === name) return true
+  if (!pattern.endsWith('__*')) return false
   const whole = split(pattern)
   return whole?.tool === '*' && split(name)?.connector === whole.connector
 }

@@ -17,6 +17,8 @@ export interface View<T extends Tool = Tool> {
   readonly builtins: readonly string[]
   /** Why each tool of the registry that is not held is not. */
   readonly refused: ReadonlyMap<string, readonly Reason[]>
+  /** Of those, the ones that are not registered for this session at all; the rest are outside its ceiling. */
+  readonly absent: ReadonlySet<string>
 }
 
 /** What goes into a view besides the session: the brand's tools and the deployment's built-ins. */
@@ -32,24 +34,37 @@ export interface Supply<T extends Tool> {
 export function compileView<T extends Tool>(session: Session, supply: Supply<T>): View<T> {
   const byName = new Map<string, T>()
   const refused = new Map<string, readonly Reason[]>()
+  const absent = new Set<string>()
   const sorted = [...supply.tools].sort((a, b) => (a.name < b.name ? -1 : 1))
+  const live = new Set(sorted.map(({ connector }) => connector))
   for (const tool of sorted) {
-    const holding = holds(session, tool)
+    const holding = holds(session, tool, live)
     if (holding.held) byName.set(tool.name, tool)
     else refused.set(tool.name, holding.reasons)
+    if (!holding.held && holding.filter === 'registration') absent.add(tool.name)
   }
   const tools = [...byName.values()]
   const builtins = supply.builtins.filter((name) => holdsBuiltin(session, name))
-  const marks = tools.map((tool) => `${tool.name} ${tool.access} ${tool.ask} ${supply.mark(tool)}`)
-  return { hash: supply.hash([...marks, ...builtins].join('\n')), tools, byName, builtins, refused }
+  const marks = tools.map((tool) => `${tool.name} ${tool.access} ${gateOf(tool)} ${supply.mark(tool)}`)
+  return { hash: supply.hash([...marks, ...builtins].join('\n')), tools, byName, builtins, refused, absent }
 }
+
+/** What the gate does with its calls, as far as the tool itself says; a change of it is a change of the view. */
+const gateOf = ({ ask, asks, switchedOff }: Tool): string => [ask, asks, switchedOff].filter(isSaid).join(',')
+const isSaid = (word: unknown): boolean => word !== undefined
+
+const NOTHING_LIVE: ReadonlySet<string> = new Set()
 
 /**
  * Whether a session may hold a tool: role, then route, then the token's own ceiling; each can only take away
- * (seed 001, "How a session's tools are decided", filter 2).
+ * (seed 001, "How a session's tools are decided", filter 2). `live` names the connectors that have a tool for the brand
+ * right now; a tool that stands on others is not held without it.
  */
-export function holds(session: Session, tool: Tool): Holding {
-  const byRole = roleHolds(session, tool)
+export function holds(session: Session, tool: Tool, live: ReadonlySet<string> = NOTHING_LIVE): Holding {
+  if (tool.withoutChannel === 'absent' && session.channel !== 'inbox') {
+    return missing('no-channel', `${tool.name} asks a person, and is not registered for a session with no one to ask.`)
+  }
+  const byRole = roleHolds(session, tool, live)
   if (!byRole.held) return byRole
   if (!routeKeeps(session, tool.name)) {
     return no('route', `The ${session.route.name} route does not keep ${tool.name}.`)
@@ -73,7 +88,8 @@ export function reaches(session: Session, connector: string): boolean {
   return byRole && byRoute && ceiling.some(named)
 }
 
-function roleHolds({ role, grant }: Session, tool: Tool): Holding {
+function roleHolds(session: Session, tool: Tool, live: ReadonlySet<string>): Holding {
+  const { role, grant } = session
   if (role.holds.some((pattern) => covers(pattern, tool.name))) {
     return yes('role-holds', `The role ${role.name} lists ${tool.name}.`)
   }
@@ -82,20 +98,50 @@ function roleHolds({ role, grant }: Session, tool: Tool): Holding {
       ? yes('skill', `The grant names a skill, and the role ${role.name} lists ${tool.name} with skills.`)
       : no('no-skill', `The role ${role.name} holds ${tool.name} only when its grant names a skill.`)
   }
+  if (tool.ridesOn !== undefined) return skillBrings(session, tool, tool.ridesOn)
   switch (role.connectors) {
     case 'every':
+      if (tool.optIn !== undefined) {
+        return no('by-name-only', `${tool.name} goes only to a profile with a grant that asks for it by name.`)
+      }
       return yes('every-connector', `The role ${role.name} holds every tool of every connector the brand has.`)
     case 'granted':
-      if (!grant.connectors.includes(tool.connector)) return no('not-granted', `No grant names ${tool.connector}.`)
-      if (tool.grantable !== true || tool.access === 'write') {
-        return no('not-grantable', `${tool.name} is not in the read table, so no grant can give it.`)
-      }
-      return yes('granted', `A person granted ${tool.connector}, and ${tool.name} is in the read table.`)
+      return grantGives(session, tool, live)
     case 'none':
       return no('role', `The role ${role.name} holds no tool of ${tool.connector}.`)
     default:
       return no('role', `The role ${role.name} says nothing this gateway knows about connectors.`)
   }
+}
+
+/** The read table of a granted connector, its joint tools, and its opt-in tools (seed 001, "Specialist coworker run", 1 to 3). */
+function grantGives({ role, grant, ceiling }: Session, tool: Tool, live: ReadonlySet<string>): Holding {
+  const { name, connector, beside, joint = [] } = tool
+  const ungranted = [beside ?? connector, ...joint].find((slug) => !grant.connectors.includes(slug))
+  if (ungranted !== undefined) return no('not-granted', `No grant names ${ungranted}, which ${name} needs.`)
+  const away = [...(beside === undefined ? [] : [beside]), ...joint].find((slug) => !live.has(slug))
+  if (away !== undefined) return missing('not-live', `${name} needs ${away}, which has no tool here right now.`)
+  if (tool.grantable !== true || tool.access === 'write') {
+    return no('not-grantable', `${name} is not in the read table, so no grant can give it.`)
+  }
+  if (tool.optIn !== undefined && (role.given !== 'asked' || !ceiling.includes(name))) {
+    return no('by-name-only', `${name} goes only to a profile with a grant that asks for it by name.`)
+  }
+  return yes('granted', `A person granted ${beside ?? connector}, and ${name} is in the read table.`)
+}
+
+/** Tools that ride on one skill (seed 001, "Specialist coworker run", 5), for a role that skills are for. */
+function skillBrings({ role, grant, limits }: Session, tool: Tool, skill: string): Holding {
+  if (role.connectors !== 'granted' || role.withSkills === undefined) {
+    return no('role', `The role ${role.name} is given no skill, and ${tool.name} comes with ${skill}.`)
+  }
+  if (!grant.skills.includes(skill))
+    return no('no-skill', `The grant does not name ${skill}, which brings ${tool.name}.`)
+  const { delegationDepth: needed = 0 } = tool
+  const left = limits.delegationDepth ?? 0
+  if (!(left >= needed))
+    return no('depth', `${tool.name} needs a delegation depth of ${needed}; this session has ${left}.`)
+  return yes('skill', `The grant names ${skill}, which brings ${tool.name}.`)
 }
 
 /** A route that keeps no connectors keeps a connector's tool only by name. */
@@ -112,3 +158,8 @@ function holdsBuiltin(session: Session, name: string): boolean {
 
 const yes = (rule: string, because: string): Holding => ({ held: true, reasons: [{ rule, because }] })
 const no = (rule: string, because: string): Holding => ({ held: false, reasons: [{ rule, because }] })
+const missing = (rule: string, because: string): Holding => ({
+  ...no(rule, because),
+  held: false,
+  filter: 'registration',
+})

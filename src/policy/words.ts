@@ -30,6 +30,9 @@ export const CODES = [
 ] as const
 export type Code = (typeof CODES)[number]
 
+/** Which calls of a tool ask a person. `mutations`: by the arguments. `above-threshold`: by the cost. */
+export type Asks = 'never' | 'always' | 'mutations' | 'above-threshold'
+
 /** What policy knows of one callable thing. `name` is canonical: `mcp__<connector>__<tool>`. */
 export interface Tool {
   readonly name: string
@@ -39,6 +42,24 @@ export interface Tool {
   readonly ask: boolean
   /** In the read table: a specialist or the goal agent can be granted it. Never true of a `write`. */
   readonly grantable: boolean
+  /** As its connector declares. Without it everything but a read asks: nobody reviewed the tool. */
+  readonly asks?: Asks
+  /** What becomes of it where nobody can be asked: not there, or there and refusing the calls that ask. */
+  readonly withoutChannel?: 'refuses' | 'absent'
+  /** Its calls run unasked where the operator switched approvals off, and only there. */
+  readonly approvalsOff?: 'runs'
+  /** The operator's switch that is off, so that its asking calls are refused (see `Need.otherwise`). */
+  readonly switchedOff?: string
+  /** Given only to a profile that asks for it by its exact name. */
+  readonly optIn?: true
+  /** The granted connector that brings it, where its own has no grant. */
+  readonly beside?: string
+  /** The connectors it reads: granted only where all are granted and live. */
+  readonly joint?: readonly string[]
+  /** The skill that brings it; nothing else does. */
+  readonly ridesOn?: string
+  /** The delegation depth that the session must have left. */
+  readonly delegationDepth?: number
 }
 
 export type RouteName = 'standard' | 'read-only'
@@ -113,7 +134,13 @@ export interface Reason {
   readonly because: string
 }
 
-export type Decision =
-  | { readonly effect: 'allow'; readonly reasons: readonly Reason[] }
-  | { readonly effect: 'ask'; readonly reasons: readonly Reason[] }
-  | { readonly effect: 'deny'; readonly code: Code; readonly reasons: readonly Reason[] }
+/**
+ * Which filter had the last word (seed 001, "How a session's tools are decided"): whether the tool is registered for the
+ * session, its ceiling, or the gate before each call; `session` where the session itself is over.
+ */
+export type Filter = 'session' | 'registration' | 'ceiling' | 'gate'
+
+export type Decision = { readonly reasons: readonly Reason[]; readonly filter: Filter } & (
+  | { readonly effect: 'allow' | 'ask' }
+  | { readonly effect: 'deny'; readonly code: Code }
+)

@@ -27,11 +27,16 @@ test('a write is never grantable, a read and a spend may be', () => {
   const access = createAccess({
     w: { access: 'write', grantable: true },
     r: { access: 'read', grantable: true },
-    s: { access: 'spend', grantable: true, cost: { unit: 'credits', amount: 2 } },
+    s: { access: 'spend', grantable: true, cost: { unit: 'credits', amount: '2' } },
   })
   expect(access('w').grantable).toBe(false)
   expect(access('r').grantable).toBe(true)
-  expect(access('s').grantable).toBe(true)
+  expect(access('s')).toEqual({
+    access: 'spend',
+    ask: false,
+    grantable: true,
+    cost: { unit: 'credits', amount: '2' },
+  })
 })
 
 test('a pattern matches whole names, with case and without overlap', () => {

@@ -75,6 +75,80 @@ describe('one decision', () => {
   })
 })
 
+describe('a tool whose connector declares when it asks', () => {
+  const call = (what: Partial<Tool>, said: Partial<Call> = {}, more: Partial<Facts> = {}) => {
+    const decision = decide({ tool: tool(what), fingerprint: 'f1', ...said }, facts(more))
+    return [decision.effect === 'deny' ? decision.code : decision.effect, decision.filter]
+  }
+  const cases: Record<string, [Partial<Tool>, Partial<Call>, Partial<Facts>, string, string]> = {
+    'a write that never asks runs': [{ access: 'write', asks: 'never' }, {}, {}, 'allow', 'gate'],
+    'and asks where the operator wants it': [{ access: 'write', asks: 'never', ask: true }, {}, {}, 'ask', 'gate'],
+    'one that always asks asks': [{ access: 'write', asks: 'always' }, {}, {}, 'ask', 'gate'],
+    'arguments that change nothing run': [{ asks: 'mutations' }, { mutates: false }, {}, 'allow', 'gate'],
+    'arguments that change something ask': [{ asks: 'mutations' }, { mutates: true }, {}, 'ask', 'gate'],
+    'arguments nobody read ask': [{ asks: 'mutations' }, {}, {}, 'ask', 'gate'],
+    'a cost within what runs unasked runs': [{ asks: 'above-threshold' }, { cost: 'within' }, {}, 'allow', 'gate'],
+    'a cost above it asks': [{ asks: 'above-threshold' }, { cost: 'above' }, {}, 'ask', 'gate'],
+    'a cost nobody metered asks': [{ asks: 'above-threshold' }, {}, {}, 'ask', 'gate'],
+    'a word nobody knows asks, even for a read': [{ asks: 'maybe' as never }, {}, {}, 'ask', 'gate'],
+    'a switch that is off refuses, approved or not': [
+      { access: 'write', asks: 'always', switchedOff: 'GITHUB_ALLOW_WRITES' },
+      {},
+      { approvedFingerprint: 'f1' },
+      'switched_off',
+      'gate',
+    ],
+    'a switch that is off leaves reads alone': [
+      { asks: 'mutations', switchedOff: 'SHOPIFY_ALLOW_WRITES' },
+      { mutates: false },
+      {},
+      'allow',
+      'gate',
+    ],
+    'standing instructions run where approvals are off': [
+      { access: 'write', asks: 'always', approvalsOff: 'runs' },
+      {},
+      { approvalsOn: false },
+      'allow',
+      'gate',
+    ],
+    'and nowhere else': [{ access: 'write', asks: 'always', approvalsOff: 'runs' }, {}, {}, 'ask', 'gate'],
+    'nor where nobody knows whether they are off': [
+      { access: 'write', asks: 'always', approvalsOff: 'runs' },
+      {},
+      { approvalsOn: undefined as never },
+      'approval_required',
+      'gate',
+    ],
+    'the filter is the one that kept it back': [
+      {},
+      {},
+      { holding: { held: false, filter: 'registration', reasons: [] } },
+      'unknown_tool',
+      'registration',
+    ],
+    'which is the ceiling when nothing is said': [
+      {},
+      {},
+      { holding: { held: false, reasons: [] } },
+      'unknown_tool',
+      'ceiling',
+    ],
+    'or the session itself': [{}, {}, { sessionLive: false }, 'session_revoked', 'session'],
+  }
+  test.each(Object.entries(cases))('%s', (_name, [what, said, more, wanted, filter]) => {
+    expect(call(what, said, more)).toEqual([wanted, filter])
+  })
+
+  test('over the threshold is said in other words than unmetered', () => {
+    const rules = (cost?: 'above') =>
+      decide({ tool: tool({ asks: 'above-threshold' }), fingerprint: 'f1', cost }, facts()).reasons.map(
+        ({ rule }) => rule,
+      )
+    expect([rules('above'), rules()]).toEqual([['over-threshold'], ['spend-asks']])
+  })
+})
+
 describe('any decision', () => {
   const anyTool = fc.record({
     name: fc.constantFrom('mcp__files__read_file', 'mcp__files__write_file'),
@@ -99,10 +173,10 @@ describe('any decision', () => {
     const gated = ask || access === 'write' || access === 'spend'
     const reachable = given.approvalsOn === true && given.channel === 'inbox'
     if (!alive) return 'session_revoked'
-    if (!inView) return 'unknown_tool'
+    if (!inView || !known) return 'unknown_tool'
     if (gated && !reachable) return 'approval_required'
     if (gated && given.approvedFingerprint !== fingerprint) return 'ask'
-    return known || gated ? 'allow' : 'unknown_tool'
+    return 'allow'
   }
 
   test('agrees with a second reading of the rules, in 10,000 cases', () => {

@@ -13,6 +13,8 @@ import { startUpstream, tool, type Upstream } from '../support/upstream.ts'
 const SESSIONS = Number(process.env.LIST_SESSIONS ?? 500)
 const SEED = Number(process.env.ORACLE_SEED ?? Date.now() % 2 ** 31)
 const AT_ONCE = 8
+/** One for each session, so that no session counts against another's limits. */
+const BRANDS = Array.from({ length: SESSIONS }, (_, i) => `brand-${i}`)
 const HOST = 'https://host.example'
 const ROLES = ['person-chat', 'specialist', 'goal-agent', 'coworker'] as const
 const pair = generateKeyPairSync('ed25519')
@@ -47,13 +49,13 @@ beforeAll(async () => {
     SERVERS.map(() => startUpstream({ tools: definitions.map((name) => tool(name)), behaviours })),
   )
   const { x, crv, kty } = pair.publicKey.export({ format: 'jwk' })
-  const servers = SERVERS.map((name, i) => [name, { type: 'http', url: upstreams[i]!.url, tools: KINDS }])
+  const servers = SERVERS.map((name, i) => [name, { type: 'http', url: upstreams[i]!.url, tools: KINDS, brands: '*' }])
   gateway = await startGateway(
     Object.fromEntries(servers),
     { TOLLGATE_APPROVAL_WAIT_MS: '0' },
     {
       limits: { listPageSize: 5 },
-      issuers: [{ issuer: HOST, jwks: { keys: [{ x, crv, kty, kid: 'k' }] }, brands: ['default'], roles: [...ROLES] }],
+      issuers: [{ issuer: HOST, jwks: { keys: [{ x, crv, kty, kid: 'k' }] }, brands: BRANDS, roles: [...ROLES] }],
     },
   )
   await gateway.running.settled(10_000)
@@ -87,7 +89,7 @@ const someSession = fc
   })
 
 /** A token of the host app: what a session may hold is decided on use, not when it is issued. */
-function signed(s: Situation): string {
+function signed(s: Situation, brand: string): string {
   const iat = Math.floor(Date.now() / 1000)
   const claims = {
     iss: HOST,
@@ -96,7 +98,7 @@ function signed(s: Situation): string {
     jti: randomUUID(),
     iat,
     exp: iat + 600,
-    brand: 'default',
+    brand,
     role: s.who,
     route: s.readOnlyRoute ? 'read-only' : 'standard',
     ceiling: s.asks,
@@ -136,11 +138,11 @@ test(`${SESSIONS} sessions list what they may call, and call what they list (see
   timeout: 60_000 + SESSIONS * 300,
 }, async () => {
   const situations = fc.sample(someSession, { numRuns: SESSIONS, seed: SEED })
-  const next = situations.values()
+  const next = situations.entries()
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
-      for (const situation of next) {
-        const token = signed(situation)
+      for (const [i, situation] of next) {
+        const token = signed(situation, BRANDS[i]!)
         for (const era of ERAS) await check(situation, token, era)
       }
     }),

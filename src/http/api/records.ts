@@ -6,6 +6,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { readAudit, UnknownCursor } from '../../audit/read.ts'
 import { verifyAudit } from '../../audit/verify.ts'
 import type { Connector } from '../../connector/connector.ts'
+import { declaredRows, NO_BODIES } from '../../connector/declared.ts'
 import { brokenRules } from '../problem.ts'
 import { answer, answers, body } from './answer.ts'
 import type { ApiParts } from './parts.ts'
@@ -32,12 +33,13 @@ const verifyRoute = createRoute({
   responses: answers(200, 'What was found.', schemas.auditReport, 503),
 })
 
+const connectors = schemas.listOf(schemas.connector).extend({ declared: z.array(schemas.declaredConnector) })
 const connectorsRoute = createRoute({
   method: 'get',
   path: '/v1/connectors',
   summary: 'The connectors of a brand: state, tools with access, and what is withheld',
   request: { query: z.strictObject({ brand: requests.filter }) },
-  responses: answers(200, 'Connectors.', schemas.listOf(schemas.connector), 422),
+  responses: answers(200, 'Connectors.', connectors, 422),
 })
 
 const roles = schemas.listOf(schemas.role).extend({ routes: z.array(schemas.route), builtins: z.array(z.string()) })
@@ -79,7 +81,9 @@ export function addRecords(app: OpenAPIHono, parts: ApiParts): void {
 
   app.openapi(connectorsRoute, (c) => {
     const found = parts.registry.connectors(c.req.valid('query').brand ?? parts.ownerBrand)
-    return answer(schemas.listOf(schemas.connector), { items: found.map(shown), nextCursor: null })
+    const taken = new Set(parts.registry.all().map(({ slug }) => slug))
+    const declared = declaredRows(parts.grants.catalogue, taken, NO_BODIES)
+    return answer(connectors, { items: found.map(shown), nextCursor: null, declared })
   })
 
   app.openapi(rolesRoute, () => {

@@ -167,6 +167,11 @@ export const connector = z
   })
   .openapi('Connector')
 
+/** A connector that is declared and registers nothing, each tool with the reason. */
+export const declaredConnector = z
+  .object({ slug: z.string(), title: z.string(), detail: z.string(), withheld: z.array(withheld).readonly() })
+  .openapi('DeclaredConnector')
+
 const names = z.array(z.string()).readonly()
 /** A role, as its policy file says. */
 export const role = z

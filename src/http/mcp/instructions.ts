@@ -5,6 +5,7 @@
  */
 import type { Withheld } from '../../connector/connector.ts'
 import type { ToolView } from '../../gate/views.ts'
+import { mayAsk } from '../../policy/decide.ts'
 import type { Session } from '../../policy/words.ts'
 import type { Scope } from './scope.ts'
 
@@ -14,7 +15,7 @@ const LIMIT = 1_900
 export function instructionsFor(session: Session, view: ToolView, scope: Scope, withheld: readonly Withheld[]): string {
   const tools = view.tools.filter((tool) => scope === undefined || tool.connector === scope)
   const names = tools.map((tool) => (scope === undefined ? tool.name.slice('mcp__'.length) : tool.ownName))
-  const asking = tools.filter((tool) => tool.ask || tool.access !== 'read').length
+  const asking = tools.filter(mayAsk).length
   const lines = [
     tools.length === 0
       ? 'This session may call no tools here right now.'
