@@ -3,6 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { type Call, decide, type Facts } from '../../src/policy/decide.ts'
 import { CODES, type Tool } from '../../src/policy/words.ts'
 
+/** Fewer where each of many mutants is judged. */
+const RUNS = Number(process.env.POLICY_RUNS ?? 10_000)
+
 const tool = (more: Partial<Tool> = {}): Tool => ({
   name: 'mcp__files__read_file',
   connector: 'files',
@@ -187,7 +190,7 @@ describe('any decision', () => {
           oracle({ tool: what, fingerprint }, given),
         )
       }),
-      { numRuns: 10_000 },
+      { numRuns: RUNS },
     )
   })
 

@@ -3,6 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { compileView, holds, reaches } from '../../src/policy/view.ts'
 import type { Access, Role, Route, Session, Tool } from '../../src/policy/words.ts'
 
+/** Fewer where each of many mutants is judged. */
+const RUNS = Number(process.env.POLICY_RUNS ?? 2_000)
+
 const tool = (connector: string, name: string, access: Access = 'read', grantable = false): Tool => ({
   name: `mcp__${connector}__${name}`,
   connector,
@@ -155,7 +158,7 @@ describe('narrowing', () => {
         expect(within(session({ ...given, grant: { ...given.grant, connectors } }), given)).toBe(true)
         expect(within(session({ ...given, route: READ_ONLY }), session({ ...given, route: STANDARD }))).toBe(true)
       }),
-      { numRuns: 3_000 },
+      { numRuns: RUNS },
     )
   })
 
@@ -175,7 +178,7 @@ describe('narrowing', () => {
         })
         expect(back.hash).toBe(view(given).hash)
       }),
-      { numRuns: 2_000 },
+      { numRuns: RUNS },
     )
   })
 
@@ -188,7 +191,7 @@ describe('narrowing', () => {
           if (byName.has(each.name)) expect(reaches(given, each.connector)).toBe(true)
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: RUNS },
     )
   })
 })
