@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Call, decide, type Facts } from '../../src/policy/decide.ts'
-import { CODES, type Tool } from '../../src/policy/words.ts'
+import { type Call, decide, type Facts, mayAsk } from '../../src/policy/decide.ts'
+import { CODES, type Decision, type Tool } from '../../src/policy/words.ts'
 
 /** Fewer where each of many mutants is judged. */
 const RUNS = Number(process.env.POLICY_RUNS ?? 10_000)
@@ -115,6 +115,13 @@ describe('a tool whose connector declares when it asks', () => {
       'allow',
       'gate',
     ],
+    'and no tool that does not say so': [
+      { access: 'write', asks: 'always' },
+      {},
+      { approvalsOn: false },
+      'approval_required',
+      'gate',
+    ],
     'and nowhere else': [{ access: 'write', asks: 'always', approvalsOff: 'runs' }, {}, {}, 'ask', 'gate'],
     'nor where nobody knows whether they are off': [
       { access: 'write', asks: 'always', approvalsOff: 'runs' },
@@ -143,12 +150,163 @@ describe('a tool whose connector declares when it asks', () => {
     expect(call(what, said, more)).toEqual([wanted, filter])
   })
 
+  test('a call without a fingerprint is not the one that nobody approved', () => {
+    expect(call({ access: 'write' }, { fingerprint: undefined as never })).toEqual(['ask', 'gate'])
+  })
+
   test('over the threshold is said in other words than unmetered', () => {
     const rules = (cost?: 'above') =>
       decide({ tool: tool({ asks: 'above-threshold' }), fingerprint: 'f1', cost }, facts()).reasons.map(
         ({ rule }) => rule,
       )
     expect([rules('above'), rules()]).toEqual([['over-threshold'], ['spend-asks']])
+  })
+})
+
+describe('what a person reads of a decision', () => {
+  const ask = (rule: string, because: string): Decision => ({
+    effect: 'ask',
+    filter: 'gate',
+    reasons: [{ rule, because }],
+  })
+  const writes = { rule: 'write-asks', because: 'This tool may change something, so a person decides.' }
+  const outside = { rule: 'ceiling', because: 'The ceiling does not list it.' }
+  const cases: Record<string, [Partial<Tool>, Partial<Call>, Partial<Facts>, Decision]> = {
+    'a session that is over': [
+      {},
+      {},
+      { sessionLive: false },
+      {
+        effect: 'deny',
+        code: 'session_revoked',
+        filter: 'session',
+        reasons: [{ rule: 'session', because: 'This session was revoked, ended or has expired.' }],
+      },
+    ],
+    'a tool outside the view, for the reasons the view gives': [
+      {},
+      {},
+      { holding: { held: false, reasons: [outside] } },
+      { effect: 'deny', code: 'unknown_tool', filter: 'ceiling', reasons: [outside] },
+    ],
+    'a tool without a word that is known': [
+      { access: 'admin' as never },
+      {},
+      {},
+      {
+        effect: 'deny',
+        code: 'unknown_tool',
+        filter: 'registration',
+        reasons: [{ rule: 'access', because: 'The tool has no access word this gateway knows.' }],
+      },
+    ],
+    'a switch that is off': [
+      { access: 'write', switchedOff: 'GITHUB_ALLOW_WRITES' },
+      {},
+      {},
+      {
+        effect: 'deny',
+        code: 'switched_off',
+        filter: 'gate',
+        reasons: [
+          {
+            rule: 'switch',
+            because: "The operator's switch GITHUB_ALLOW_WRITES is off, so this is refused whoever would approve it.",
+          },
+        ],
+      },
+    ],
+    'a call with no one to ask, and why it asks': [
+      { access: 'write' },
+      {},
+      { channel: 'none' },
+      {
+        effect: 'deny',
+        code: 'approval_required',
+        filter: 'gate',
+        reasons: [
+          writes,
+          { rule: 'no-channel', because: 'A person must decide this call, and this session has no one to ask.' },
+        ],
+      },
+    ],
+    'a call that was approved, and why it asked': [
+      { access: 'write' },
+      {},
+      { approvedFingerprint: 'f1' },
+      {
+        effect: 'allow',
+        filter: 'gate',
+        reasons: [writes, { rule: 'approved', because: 'A person approved exactly this call.' }],
+      },
+    ],
+    'a call that runs unasked, for the reasons the view gives': [
+      {},
+      {},
+      {},
+      { effect: 'allow', filter: 'gate', reasons: held.reasons },
+    ],
+    'a write': [{ access: 'write' }, {}, {}, ask(writes.rule, writes.because)],
+    'a spend': [{ access: 'spend' }, {}, {}, ask('spend-asks', 'This tool spends money, so a person decides.')],
+    'a tool that the operator wants asked': [
+      { ask: true },
+      {},
+      {},
+      ask('tool-asks', 'The operator wants a person to decide every call of this tool.'),
+    ],
+    'a tool that always asks': [
+      { asks: 'always' },
+      {},
+      {},
+      ask('always-asks', 'A person decides every call of this tool.'),
+    ],
+    'arguments that may change something': [
+      { asks: 'mutations' },
+      { mutates: true },
+      {},
+      ask('mutation-asks', 'These arguments may change something, so a person decides.'),
+    ],
+    'a cost above what runs unasked': [
+      { asks: 'above-threshold' },
+      { cost: 'above' },
+      {},
+      ask('over-threshold', 'This call costs more than runs unasked, so a person decides.'),
+    ],
+    'a cost that nobody metered': [
+      { asks: 'above-threshold' },
+      {},
+      {},
+      ask('spend-asks', 'Nobody metered what this call costs, so a person decides.'),
+    ],
+    'a word about asking that nobody knows': [
+      { asks: 'maybe' as never },
+      {},
+      {},
+      ask('unknown-asks', 'Nobody knows when this tool asks, so a person decides.'),
+    ],
+  }
+  test.each(Object.entries(cases))('%s', (_name, [what, said, more, wanted]) => {
+    expect(decide({ tool: tool(what), fingerprint: 'f1', ...said }, facts(more))).toEqual(wanted)
+  })
+
+  test('every reason to ask is told, the operator’s first', () => {
+    expect(of({ ask: true, access: 'write' }).reasons.map(({ rule }) => rule)).toEqual(['tool-asks', 'write-asks'])
+  })
+})
+
+describe('whether a call of a tool can be parked', () => {
+  const cases: Record<string, [Partial<Tool>, boolean]> = {
+    'a read cannot': [{}, false],
+    'a write can': [{ access: 'write' }, true],
+    'a spend can': [{ access: 'spend' }, true],
+    'a write that never asks cannot': [{ access: 'write', asks: 'never' }, false],
+    'a read that the operator wants asked can': [{ ask: true }, true],
+    'a read whose arguments may change something can': [{ asks: 'mutations' }, true],
+    'a read whose cost may lie above the threshold can': [{ asks: 'above-threshold' }, true],
+    'one that runs only where approvals are off can': [{ asks: 'always', approvalsOff: 'runs' }, true],
+  }
+  test.each(Object.entries(cases))('%s', (_name, [what, wanted]) => {
+    expect(mayAsk(tool(what))).toBe(wanted)
   })
 })
 

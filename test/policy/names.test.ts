@@ -123,6 +123,35 @@ describe('no other spelling of a name comes out as that name', () => {
     })
   }
 
+  it.each([
+    ['a tool without its connector', 'github_comment'],
+    ['nothing', ''],
+    ['a star', '*'],
+    ['a canonical name without its tool', 'mcp__github'],
+    ['a canonical name without both', 'mcp__'],
+    ['a canonical name with an empty tool', 'mcp__github__'],
+    ['a built-in behind a small letter', 'xRead'],
+    ['a built-in behind a blank', ' Read'],
+    ['a built-in behind a digit', '1Read'],
+    ['a built-in before a blank', 'Read '],
+    ['a built-in before a digit', 'Read2'],
+    ['a built-in with a pattern', 'Read(*)'],
+    ['a tool that begins with a stop', 'github/.comment'],
+    ['a tool that ends with a stop', 'github/comment.'],
+    ['a connector that begins with a stop', '.github/comment'],
+    ['a connector that ends with a stop', 'github./comment'],
+    ['an empty connector', '/github_comment'],
+    ['an empty connector before a full name', '/github__github_comment'],
+    ['an empty tool', 'github/'],
+  ])('%s is no name', (_what, text) => {
+    expect(normalise(text)).toBeUndefined()
+  })
+
+  it('a connector that is spelt like a built-in is a connector', () => {
+    expect(normalise('Read/file')).toBe('mcp__Read__file')
+    expect(normalise('Read__file')).toBe('mcp__Read__file')
+  })
+
   it('a connector part that holds the separator is no connector', () => {
     expect(normalise('a__b/c')).toBeUndefined()
     expect(normalise('a_/c')).toBeUndefined()
@@ -138,10 +167,19 @@ describe('splitting', () => {
     ['mcp__firecrawl__*', { connector: 'firecrawl', tool: '*' }],
     ['Read', undefined],
     ['mcp__a', undefined],
+    ['mcp__github', undefined],
+    ['mcp__github_comment', undefined],
+    ['xxxxxgithub__github_comment', undefined],
+    ['MCP__github__github_comment', undefined],
+    ['', undefined],
     ['mcp__a__', undefined],
     ['mcp____b', undefined],
     ['mcp__a__b*', undefined],
     ['mcp__*__b', undefined],
+    ['mcp__a__.b', undefined],
+    ['mcp__a__b.', undefined],
+    ['mcp__.a__b', undefined],
+    ['mcp__a.__b', undefined],
   ])('%s', (name, parts) => {
     expect(split(name)).toEqual(parts)
   })
