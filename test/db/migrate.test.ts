@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { sql } from 'drizzle-orm'
+import { is, sql, Table } from 'drizzle-orm'
 import { getTableColumns, getTableName } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { rows } from '../../src/db/connect.ts'
@@ -56,7 +56,7 @@ test('the tables are those of the schema, column by column', async () => {
       select table_name as t, column_name as c, is_nullable = 'YES' as optional from information_schema.columns
       where table_schema = 'public'`),
   )
-  const tables = [schema.signingKeys, schema.sessions, schema.cards, schema.audit, schema.migrations]
+  const tables = Object.values(schema).filter((value) => is(value, Table))
   const described = tables.flatMap((table) =>
     Object.values(getTableColumns(table)).map(({ name, notNull, primary }) => {
       return { t: getTableName(table), c: name, optional: !(notNull || primary) }
