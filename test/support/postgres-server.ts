@@ -86,9 +86,21 @@ async function end(): Promise<void> {
   process.exit(0)
 }
 
+/** Stops all, also those that were being started meanwhile. */
+async function pause(): Promise<void> {
+  const stopped = new Set<number>()
+  for (;;) {
+    const running = processes().filter((pid) => !stopped.has(pid))
+    if (running.length === 0) return
+    signal(running, 'SIGSTOP')
+    for (const pid of running) stopped.add(pid)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
 const commands: Record<string, () => unknown> = {
   start: () => server.start(),
-  pause: () => signal(processes(), 'SIGSTOP'),
+  pause,
   resume: () => signal(processes(), 'SIGCONT'),
   kill,
 }
