@@ -1,6 +1,11 @@
 import { defineConfig } from 'vitest/config'
 
-const slow = ['test/postgres/**/*.test.ts', 'test/clients/**/*.test.ts', 'test/process/**/*.test.ts']
+const slow = [
+  'test/postgres/**/*.test.ts',
+  'test/clients/**/*.test.ts',
+  'test/process/**/*.test.ts',
+  'test/browser/**/*.test.ts',
+]
 /** The fast tests run on PGlite, or on a PostgreSQL that is started for the run. */
 const onPostgres = process.env.TOLLGATE_TEST_DATABASE === 'postgres'
 const globalSetup = 'test/support/postgres.ts'

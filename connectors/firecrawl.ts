@@ -2,7 +2,13 @@
  * Firecrawl: pages and searches of the open web, billed in credits.
  * @module
  */
-import { defineConnector, each } from '../src/connector/define.ts'
+import { defineConnector, type ToolFacts } from '../src/connector/native/kit.ts'
+import { connection } from './firecrawl/connection.ts'
+import { crawl } from './firecrawl/crawl.ts'
+import { account, scrape } from './firecrawl/scrape.ts'
+import { map, search } from './firecrawl/search.ts'
+
+const BILLS: ToolFacts = { access: 'spend', grantable: true, ask: 'above-threshold', withoutChannel: 'refuses' }
 
 export const firecrawl = defineConnector({
   slug: 'firecrawl',
@@ -10,13 +16,15 @@ export const firecrawl = defineConnector({
   kind: 'connector',
   credentials: 'brand',
   when: 'The brand has connected Firecrawl.',
+  connection,
   billing: { unit: 'credits', perRun: 'perRunCredits', perDay: 'perDayCredits' },
-  tools: each('firecrawl_account firecrawl_scrape firecrawl_search firecrawl_map firecrawl_crawl', {
-    access: 'spend',
-    grantable: true,
-    ask: 'above-threshold',
-    withoutChannel: 'refuses',
-  }),
+  tools: [
+    { name: 'firecrawl_account', ...BILLS, body: account },
+    { name: 'firecrawl_scrape', ...BILLS, body: scrape },
+    { name: 'firecrawl_search', ...BILLS, body: search },
+    { name: 'firecrawl_map', ...BILLS, body: map },
+    { name: 'firecrawl_crawl', ...BILLS, body: crawl },
+  ],
   withheld: [
     { what: 'Browser interaction', why: "Clicking and typing turn a read into a write on someone else's site." },
     { what: 'monitors', why: 'They go on spending when no session is there to count.' },

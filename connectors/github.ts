@@ -2,7 +2,22 @@
  * GitHub: seven reads, and four writes that need the operator's switch and a person's approval each.
  * @module
  */
-import { defineConnector, each, GRANTABLE_READ } from '../src/connector/define.ts'
+import { defineConnector, GRANTABLE_READ, type ToolFacts } from '../src/connector/native/kit.ts'
+import { createBranch, listBranches } from './github/branches.ts'
+import { commitFiles } from './github/commit.ts'
+import { connection } from './github/connection.ts'
+import { listPath, readFile } from './github/files.ts'
+import { comment, listIssues, readIssue } from './github/issues.ts'
+import { listPullRequests, openPullRequest, readPullRequest } from './github/pulls.ts'
+
+const WRITES: ToolFacts = {
+  access: 'write',
+  grantable: false,
+  ask: 'always',
+  withoutChannel: 'refuses',
+  needs: [{ switch: 'GITHUB_ALLOW_WRITES', otherwise: 'refuses' }],
+  note: 'Registered with the connector; refuses before any request to GitHub.',
+}
 
 export const github = defineConnector({
   slug: 'github',
@@ -10,17 +25,19 @@ export const github = defineConnector({
   kind: 'connector',
   credentials: 'brand',
   when: 'The brand has connected GitHub.',
+  connection,
   tools: [
-    ...each('github_read_file github_list_path github_list_branches github_list_issues', GRANTABLE_READ),
-    ...each('github_read_issue github_list_pull_requests github_read_pull_request', GRANTABLE_READ),
-    ...each('github_create_branch github_commit_files github_open_pull_request github_comment', {
-      access: 'write',
-      grantable: false,
-      ask: 'always',
-      withoutChannel: 'refuses',
-      needs: [{ switch: 'GITHUB_ALLOW_WRITES', otherwise: 'refuses' }],
-      note: 'Registered with the connector; refuses before any request to GitHub.',
-    }),
+    { name: 'github_read_file', ...GRANTABLE_READ, body: readFile },
+    { name: 'github_list_path', ...GRANTABLE_READ, body: listPath },
+    { name: 'github_list_branches', ...GRANTABLE_READ, body: listBranches },
+    { name: 'github_list_issues', ...GRANTABLE_READ, body: listIssues },
+    { name: 'github_read_issue', ...GRANTABLE_READ, body: readIssue },
+    { name: 'github_list_pull_requests', ...GRANTABLE_READ, body: listPullRequests },
+    { name: 'github_read_pull_request', ...GRANTABLE_READ, body: readPullRequest },
+    { name: 'github_create_branch', ...WRITES, body: createBranch },
+    { name: 'github_commit_files', ...WRITES, body: commitFiles },
+    { name: 'github_open_pull_request', ...WRITES, body: openPullRequest },
+    { name: 'github_comment', ...WRITES, body: comment },
   ],
   withheld: [
     { what: 'Merging', why: 'Whether a change goes in is for the people who own the code.' },

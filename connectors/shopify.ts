@@ -2,7 +2,10 @@
  * Shopify: three reads, and one Admin GraphQL tool that reads freely and asks before each mutation.
  * @module
  */
-import { defineConnector, each, GRANTABLE_READ } from '../src/connector/define.ts'
+import { defineConnector, GRANTABLE_READ } from '../src/connector/native/kit.ts'
+import { connection } from './shopify/connection.ts'
+import { adminGraphql } from './shopify/graphql.ts'
+import { recentOrders, searchProducts, shopInfo } from './shopify/reads.ts'
 
 export const shopify = defineConnector({
   slug: 'shopify',
@@ -10,8 +13,11 @@ export const shopify = defineConnector({
   kind: 'connector',
   credentials: 'brand',
   when: 'The brand has connected Shopify.',
+  connection,
   tools: [
-    ...each('shopify_shop_info shopify_search_products shopify_recent_orders', GRANTABLE_READ),
+    { name: 'shopify_shop_info', ...GRANTABLE_READ, body: shopInfo },
+    { name: 'shopify_search_products', ...GRANTABLE_READ, body: searchProducts },
+    { name: 'shopify_recent_orders', ...GRANTABLE_READ, body: recentOrders },
     {
       name: 'shopify_admin_graphql',
       access: 'write',
@@ -20,6 +26,7 @@ export const shopify = defineConnector({
       withoutChannel: 'refuses',
       needs: [{ switch: 'SHOPIFY_ALLOW_WRITES', otherwise: 'refuses' }],
       note: 'Reads run freely, so it stays registered; only a mutation needs the switch and an approval.',
+      body: adminGraphql,
     },
   ],
   withheld: [

@@ -8,6 +8,8 @@ import type { Code } from './policy/words.ts'
 export interface Metrics {
   readonly registry: Registry
   observe(code: Code | 'ok', access: string, seconds: number): void
+  /** So many tools of upstreams changed, are new, are as they were accepted again, or were accepted. */
+  observeTools(kind: 'changed' | 'new' | 'back' | 'accepted', count: number): void
 }
 
 /** Builds the metrics of one process. `streams` is read when they are scraped. */
@@ -35,11 +37,18 @@ export function createMetrics(streams: () => number): Metrics {
       this.set(streams())
     },
   })
+  const tools = new Counter({
+    name: 'tollgate_tool_changes_total',
+    help: "Changes of upstreams' tools: changed or new (closed), back as accepted, accepted by a person.",
+    labelNames: ['kind'],
+    registers: [registry],
+  })
   // Looked up by text: finding a child by its labels costs more than counting.
   const counts = new Map<string, Counter.Internal>()
   const times = new Map<string, Histogram.Internal<'access'>>()
   return {
     registry,
+    observeTools: (kind, count) => tools.inc({ kind }, count),
     observe(code, access, seconds) {
       child(counts, `${code} ${access}`, () => calls.labels({ code, access })).inc()
       child(times, access, () => time.labels({ access })).observe(seconds)

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { connectors as catalogue } from '../connectors/index.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { VARIABLES } from '../src/config/env.ts'
 import { configsFor } from '../src/http/api/configs.ts'
@@ -13,11 +14,12 @@ import { SWITCHES } from '../src/policy/switches.ts'
 import { CODES } from '../src/policy/words.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8')
+const connecting = readFileSync(join(import.meta.dirname, '..', 'docs', 'connecting.md'), 'utf8')
 
 /** The rows of a marked table, as cells without the backticks of names. */
-function table(name: string): string[][] {
-  const from = readme.indexOf(`<!-- table: ${name} -->`)
-  const text = readme.slice(from, readme.indexOf('<!-- end -->', from))
+function table(name: string, page = readme): string[][] {
+  const from = page.indexOf(`<!-- table: ${name} -->`)
+  const text = page.slice(from, page.indexOf('<!-- end -->', from))
   const rows = text.split('\n').filter((line) => line.startsWith('|'))
   return rows.slice(2).map((row) =>
     row
@@ -46,12 +48,39 @@ describe('tables', () => {
     expect(table('codes').map(([code]) => code)).toEqual([...CODES])
   })
 
+  test('the table of native connectors says what their files say', () => {
+    const rows = catalogue.flatMap(({ title, tools, billing }) => {
+      const built = tools.filter(({ body }) => body !== undefined)
+      if (built.length === 0) return []
+      const asking = built.filter(({ ask }) => ask === 'always').length
+      const byArguments = built.some(({ ask }) => ask === 'mutations') ? 'its mutations' : undefined
+      const asks = billing !== undefined ? 'above a price' : (byArguments ?? String(asking))
+      return [[title, String(built.length), asks, billing === undefined ? '–' : billing.unit]]
+    })
+    expect(table('native')).toEqual(rows.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)))
+  })
+
+  test('the table of credentials says what the connectors ask for', () => {
+    const rows = catalogue.flatMap(({ title, connection }) =>
+      Object.entries(connection?.fields ?? {}).map(([name, field]) => [
+        title,
+        name,
+        field.title,
+        field.secret === false ? 'no' : 'yes',
+        field.env ?? '',
+      ]),
+    )
+    expect(rows.length).toBeGreaterThan(5)
+    expect(table('fields', connecting)).toEqual(rows)
+  })
+
   test('the role table says what the policy files say', () => {
     const { roles } = configOf({})
     const asks = { true: 'yes, per gated call', false: 'no one to ask' }
     const connectors = {
       every: 'every connector of the brand',
       granted: 'read tools of granted connectors',
+      routine: 'what its routine says, tool by tool',
       none: 'none',
     }
     const given = { all: 'all the role may hold', asked: 'they must be named' }

@@ -3,7 +3,7 @@
  * that returns the row, in one transaction with its audit row and its notice. No row back means that someone was first.
  * @module
  */
-import { and, eq, inArray, isNull, lte, sql } from '../db/drizzle.ts'
+import { and, eq, inArray, isNull } from '../db/drizzle.ts'
 import type { Audit, AuditEntry } from '../audit/audit.ts'
 import type { Database } from '../db/connect.ts'
 import type { DbEvent } from '../db/events.ts'
@@ -11,16 +11,33 @@ import type { Log } from '../db/log.ts'
 import { cards } from '../db/schema.ts'
 import type { Seal } from '../db/seal.ts'
 import type { Code } from '../policy/words.ts'
-import { about, clock, EXPIRED, inMs, move } from './moves.ts'
+import { createDeciding } from './decide.ts'
+import type { Approving, Decided, Decider, OnMove, Settled } from './decider.ts'
+import { payingFor } from './money.ts'
+import { about, clock, inMs, move } from './moves.ts'
 import { createPark, type Parked, type ToPark } from './park.ts'
 import { type CardPage, type CardQuery, createReader, isCardId } from './read.ts'
-import { type Card, type CardOutcome, type CardStatus, shownOutcome, shownText, TOLD, toCard } from './show.ts'
+import { type Card, type CardOutcome, shownOutcome, TOLD, toCard } from './show.ts'
+import { createStanding, type Standing } from './standing.ts'
 import { createSweep } from './sweep.ts'
 import { createWaiting, type WaitOptions } from './wait.ts'
 
+export { bindingOf, type CardCost, sameCost } from './binding.ts'
+export type { Approving, Decided, Decider, OnMove, Settled, Via } from './decider.ts'
+export type { Paying } from './money.ts'
 export type { Parked, ToPark } from './park.ts'
 export type { CardPage, CardQuery } from './read.ts'
-export type { Card, CardOutcome, CardStatus } from './show.ts'
+export { type Card, type CardOutcome, type CardStatus, shownDigest } from './show.ts'
+export type { Pattern, Scope, Similar } from './standing-match.ts'
+export {
+  STANDING_STATES,
+  type Revoked,
+  type Standing,
+  type StandingApproval,
+  type StandingPage,
+  type StandingQuery,
+  type StandingState,
+} from './standing.ts'
 export type { WaitOptions } from './wait.ts'
 
 export interface CardsParts {
@@ -36,28 +53,22 @@ export interface CardsParts {
   readonly newId: () => string
   /** Most open cards of one session. */
   readonly mostOpen?: number
+  /** Most cards that one session ever makes. */
+  readonly mostEver?: number
+  /** Told of each move inside its transaction, the sweep's too. */
+  readonly onMove?: OnMove
   /** How often waited cards are looked at where no notice came. */
   readonly pollMs?: number
 }
 
-export interface Decider {
-  /** Who decides, as the audit and the card name them. */
-  readonly by: string
-  readonly note?: string
-}
-
-/** A decision, or why there is none; the card then says who was first. */
-export type Decided =
-  | { readonly ok: true; readonly card: Card }
-  | { readonly ok: false; readonly problem: 'not_found'; readonly card?: never }
-  | { readonly ok: false; readonly problem: 'already_decided' | 'expired'; readonly card: Card }
-
-export interface Claimed {
+/** A card with what runs, opened. */
+export interface Opened {
   readonly card: Card
   readonly argumentsText: string | undefined
   readonly extraText: string
   readonly metaText: string
 }
+export type Claimed = Opened
 
 export interface Finish {
   readonly status: 'done' | 'failed' | 'unknown'
@@ -72,21 +83,33 @@ export type CardEvent = Extract<DbEvent, { kind: 'card' | 'listening' }>
 export interface Cards {
   /** Parks a call: a new card, or the open one of the same call. */
   park(call: ToPark): Promise<Parked>
-  /** The open card of a call, else the newest ended one whose outcome nobody collected. */
-  latest(sessionId: string, fingerprint: string): Promise<Card | undefined>
+  /**
+   * The open card of a call, else the newest ended one whose outcome nobody collected. With a binding (`bindingOf`) only an
+   * open card that is bound to the very same: where definition, upstream or price changed, the call is another card.
+   */
+  latest(sessionId: string, fingerprint: string, binding?: string): Promise<Card | undefined>
   get(id: string): Promise<Card | undefined>
   /** Newest first. Throws RangeError for a cursor that no list gave out. */
   list(query: CardQuery): Promise<CardPage>
-  approve(id: string, decider: Decider): Promise<Decided>
+  /** Says yes: to this call once, or to what `how` says; a yes for more than once leaves a standing approval. */
+  approve(id: string, decider: Decider, how?: Approving): Promise<Decided>
   deny(id: string, decider: Decider): Promise<Decided>
   /** Takes back a call that did not start yet, approved or not. */
   withdraw(id: string, decider: Decider): Promise<Decided>
-  /** approved → running, once. `more` goes into the started row. Undefined when another was first. */
-  claim(id: string, attempt: string, more?: Partial<AuditEntry>): Promise<Claimed | undefined>
+  /** What a person found out about an unknown outcome: unknown → done or failed. Runs nothing. */
+  settle(id: string, decider: Decider, what: Settled): Promise<Decided>
+  /** Approvals that stand for more than one call. */
+  readonly standing: Standing
+  /** An approved card with what would run, to be decided again; undefined when it is not approved (any more). */
+  open(id: string): Promise<Opened | undefined>
+  /** approved → running, once. `more` goes into the started row; `opened` spares opening it again. Undefined when another was first. */
+  claim(id: string, attempt: string, more?: Partial<AuditEntry>, opened?: Opened): Promise<Claimed | undefined>
   /** approved → failed: decided again and refused, so it never ran. Undefined when another was first. */
   refuse(id: string, refusal: { readonly code: Code; readonly outcome?: CardOutcome }): Promise<Card | undefined>
   /** running → its end. Undefined when it is not running (its lease ended, for one). */
   finish(id: string, end: Finish): Promise<Card | undefined>
+  /** How long a lease is, in milliseconds. */
+  readonly leaseMs: number
   /** Starts the lease of a running card anew; false when it runs no more. */
   renew(id: string): Promise<boolean>
   /** What `finish` kept, as it was. */
@@ -105,22 +128,19 @@ export interface Cards {
 }
 
 const MOST_OPEN = 100
+const MOST_EVER = 10_000
 const POLL_MS = 1_000
 const ID = { id: cards.id }
 
-/** What the audit row of a person's move says. */
-const SAYS = {
-  approved: { code: 'ok' },
-  denied: { code: 'approval_denied', outcome: 'refused' },
-  withdrawn: { code: 'approval_denied', outcome: 'refused', reason: 'withdrawn' },
-} as const satisfies Partial<Record<CardStatus, Partial<AuditEntry>>>
-
 /** Builds the room, starts its clock and listens; `close` stops both. */
 export function createCards(parts: CardsParts): Cards {
-  const { db, audit, seal, timeoutMs, leaseMs, log, newId, mostOpen = MOST_OPEN, pollMs = POLL_MS } = parts
+  const { db, audit, seal, timeoutMs, leaseMs, log, newId, pollMs = POLL_MS } = parts
+  const onMove = payingFor(parts.onMove)
+  const { mostOpen = MOST_OPEN, mostEver = MOST_EVER } = parts
   const reader = createReader(db)
   const waiting = createWaiting({ read: reader.cards, statuses: reader.statuses, pollMs })
-  const sweeping = createSweep({ db, audit, log })
+  const sweeping = createSweep({ db, audit, log, onMove })
+  const deciding = createDeciding({ audit, seal, reader, newId, onMove })
   const listeners = new Set<(event: CardEvent) => void>()
   const listening = db.listen(heard).catch((error: unknown) => {
     log.warn({ err: error }, 'Cards do not hear the database’s notices, so waiting calls wake a second late.')
@@ -133,40 +153,29 @@ export function createCards(parts: CardsParts): Cards {
     for (const listener of listeners) listener(event)
   }
 
-  /** A person's move out of one of `from`, in time. Where it comes too late, the card expires now and not at the next sweep. */
-  async function decide(id: string, from: CardStatus[], to: keyof typeof SAYS, decider: Decider): Promise<Decided> {
-    if (!isCardId(id)) return { ok: false, problem: 'not_found' }
-    const by = shownText(decider.by, 200)
-    const note = decider.note === undefined ? null : shownText(decider.note)
-    const ended = to === 'approved' ? {} : { endedAt: clock }
-    const inTime = sql`(${cards.status} <> 'pending' or ${cards.expiresAt} > ${clock})`
-    return audit.transaction(async (tx, record) => {
-      const decision = { status: to, decidedAt: clock, decidedBy: by, note, ...ended }
-      const row = await move(tx, id, from, decision, inTime)
-      if (row !== undefined) {
-        record({ ...about(row), kind: 'card.decided', by, ...(note === null ? {} : { reason: note }), ...SAYS[to] })
-        return { ok: true, card: toCard(row) }
-      }
-      const late = await move(tx, id, ['pending'], { status: 'expired', endedAt: clock }, lte(cards.expiresAt, clock))
-      if (late !== undefined) record({ ...about(late), ...EXPIRED })
-      const [seen] = late === undefined ? await tx.select().from(cards).where(eq(cards.id, id)) : [late]
-      if (seen === undefined) return { ok: false, problem: 'not_found' }
-      return { ok: false, problem: seen.status === 'expired' ? 'expired' : 'already_decided', card: toCard(seen) }
-    })
+  async function open(id: string): Promise<Opened | undefined> {
+    const kept = await reader.sealed(id)
+    if (kept?.row.status !== 'approved') return undefined
+    const { argumentsText, extraText, metaText } = JSON.parse(await seal.open(kept.sealedArguments)) as ToPark
+    return { card: toCard(kept.row), argumentsText, extraText, metaText }
   }
 
-  async function claim(id: string, attempt: string, more: Partial<AuditEntry> = {}): Promise<Claimed | undefined> {
-    const kept = await reader.row(id)
-    if (kept?.status !== 'approved') return undefined
+  async function claim(
+    id: string,
+    attempt: string,
+    more: Partial<AuditEntry> = {},
+    opened?: Opened,
+  ): Promise<Claimed | undefined> {
     // Opened before the move: a card whose seal this process cannot open is not taken from one that can.
-    const { argumentsText, extraText, metaText } = JSON.parse(await seal.open(kept.sealedArguments)) as ToPark
+    const kept = opened?.card.id === id ? opened : await open(id)
+    if (kept === undefined) return undefined
     const running = { status: 'running', startedAt: clock, leaseUntil: inMs(leaseMs) } as const
     const row = await audit.transaction(async (tx, record) => {
       const moved = await move(tx, id, ['approved'], running)
       if (moved !== undefined) record({ ...about(moved), ...more, kind: 'call.started', attempt })
       return moved
     })
-    return row && { card: toCard(row), argumentsText, extraText, metaText }
+    return row && { ...kept, card: toCard(row) }
   }
 
   async function end(
@@ -180,27 +189,32 @@ export function createCards(parts: CardsParts): Cards {
     const ended = { status, endedAt: clock, outcome: shownOutcome({ ...outcome, code }), sealedResult }
     const row = await audit.transaction(async (tx, record) => {
       const moved = await move(tx, id, [from], ended)
-      if (moved !== undefined) record({ ...about(moved), kind: 'card.ended', code, outcome: word })
+      if (moved === undefined) return undefined
+      const { cost, ...told } = about(moved)
+      const came = status === 'failed' ? {} : { cost: (outcome?.cost as AuditEntry['cost']) ?? cost }
+      record({ ...told, ...came, kind: 'card.ended', code, outcome: word })
+      await onMove(tx, toCard(moved), 'finished')
       return moved
     })
     return row && toCard(row)
   }
 
   return {
-    park: createPark({ reader, audit, seal, timeoutMs, newId, mostOpen }),
+    park: createPark({ db, reader, audit, seal, timeoutMs, newId, mostOpen, mostEver, onMove }),
     latest: reader.latest,
     list: reader.list,
     async get(id) {
       const row = await reader.row(id)
       return row && toCard(row)
     },
-    approve: (id, decider) => decide(id, ['pending'], 'approved', decider),
-    deny: (id, decider) => decide(id, ['pending'], 'denied', decider),
-    withdraw: (id, decider) => decide(id, ['pending', 'approved'], 'withdrawn', decider),
+    ...deciding,
+    standing: createStanding({ db, audit, onMove }),
+    open,
     claim,
     refuse: (id, refusal) => end(id, 'approved', { ...refusal, status: 'failed' }, 'refused'),
     finish: (id, how) => end(id, 'running', how, how.status),
 
+    leaseMs,
     async renew(id) {
       if (!isCardId(id)) return false
       const running = and(eq(cards.id, id), eq(cards.status, 'running'))
@@ -215,8 +229,8 @@ export function createCards(parts: CardsParts): Cards {
       )
     },
     async result(id) {
-      const sealed = (await reader.row(id))?.sealedResult
-      return sealed ? seal.open(sealed) : undefined
+      const sealed = await reader.sealedResult(id)
+      return sealed === undefined ? undefined : seal.open(sealed)
     },
     async delivered(id) {
       if (!isCardId(id)) return false

@@ -7,7 +7,8 @@ import type { AuditEntry } from '../audit/audit.ts'
 import type { Tx } from '../db/connect.ts'
 import { tell } from '../db/events.ts'
 import { cards } from '../db/schema.ts'
-import type { CardRow, CardStatus } from './show.ts'
+import { costFrom } from './binding.ts'
+import { type CardRow, type CardStatus, SHOWN } from './show.ts'
 
 /** The database's clock at the very moment a move takes effect, not at the start of its transaction. */
 export const clock = sql<Date>`clock_timestamp()`
@@ -33,24 +34,13 @@ export async function move(
     .update(cards)
     .set(change)
     .where(and(eq(cards.id, id), inArray(cards.status, [...from]), also))
-    .returning()
+    .returning(SHOWN)
   if (row !== undefined) await tell(tx, { kind: 'card', id: row.id, status: row.status })
   return row
 }
 
-/** The columns that `about` reads. */
-export const ABOUT = {
-  id: cards.id,
-  brand: cards.brand,
-  sessionId: cards.sessionId,
-  role: cards.role,
-  tool: cards.tool,
-  connector: cards.connector,
-  fingerprint: cards.fingerprint,
-}
-
 /** What any audit row about a card says of it. */
-export function about(row: Pick<CardRow, keyof typeof ABOUT>): Omit<AuditEntry, 'kind'> {
+export function about(row: CardRow): Omit<AuditEntry, 'kind'> {
   return {
     card: row.id,
     brand: row.brand,
@@ -59,11 +49,12 @@ export function about(row: Pick<CardRow, keyof typeof ABOUT>): Omit<AuditEntry, 
     tool: row.tool,
     connector: row.connector,
     fingerprint: row.fingerprint,
+    cost: costFrom(row.cost),
   }
 }
 
 /** What the audit row of an expiry says: nobody decided in time, which is a denial. */
-export const EXPIRED = { kind: 'card.ended', code: 'approval_expired', outcome: 'refused' } as const
+export const EXPIRED = { kind: 'card.ended', code: 'approval_expired', outcome: 'refused', cost: undefined } as const
 
 /** What the audit row of an outrun lease says: the call may have run, and is never run again by itself. */
 export const LAPSED = { kind: 'card.ended', code: 'outcome_unknown', outcome: 'unknown' } as const

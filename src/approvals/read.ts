@@ -5,13 +5,22 @@
 import { and, desc, eq, inArray, isNull, or, type SQL, sql } from '../db/drizzle.ts'
 import type { Database } from '../db/connect.ts'
 import { cards } from '../db/schema.ts'
-import { type Card, type CardRow, type CardStatus, OPEN, TOLD, toCard } from './show.ts'
+import { after, inOrder, isId, type Order, pageOf, taken, timeOf } from './paging.ts'
+import { type Card, type CardRow, type CardStatus, OPEN, SHOWN, TOLD, toCard } from './show.ts'
 
 export interface CardQuery {
   readonly status?: CardStatus
+  /** Any of these. */
+  readonly statuses?: readonly CardStatus[]
   readonly brand?: string
   readonly sessionId?: string
+  readonly role?: string
+  /** Canonical name. */
+  readonly tool?: string
+  /** `newest` first when left away. */
+  readonly order?: Order
   readonly limit: number
+  /** Of the page before, in the same order. */
   readonly cursor?: string
 }
 
@@ -20,43 +29,55 @@ export interface CardPage {
   readonly nextCursor: string | undefined
 }
 
+/** What is kept sealed of a card, beside its row. */
+export interface SealedRow {
+  readonly row: CardRow
+  readonly sealedArguments: string
+}
+
 export interface CardReader {
   row(id: string): Promise<CardRow | undefined>
+  sealed(id: string): Promise<SealedRow | undefined>
+  sealedResult(id: string): Promise<string | undefined>
   cards(ids: readonly string[]): Promise<Card[]>
   statuses(ids: readonly string[]): Promise<{ id: string; status: string }[]>
-  open(sessionId: string, fingerprint: string): Promise<Card | undefined>
-  latest(sessionId: string, fingerprint: string): Promise<Card | undefined>
+  open(sessionId: string, binding: string): Promise<Card | undefined>
+  latest(sessionId: string, fingerprint: string, binding?: string): Promise<Card | undefined>
   list(query: CardQuery): Promise<CardPage>
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const CURSOR = /^(\d{4,6}-[0-9: .+-]{10,40})\|([0-9a-f-]{36})$/i
-const MOST_ITEMS = 200
-
 /** Whether a text can be a card's id at all; the database refuses anything else with an error. */
-export function isCardId(id: string): boolean {
-  return UUID.test(id)
-}
+export const isCardId = isId
 
 /** Builds the reader. It only reads; every change is in cards.ts. */
 export function createReader(db: Database): CardReader {
-  const sameCall = (sessionId: string, fingerprint: string) =>
-    and(eq(cards.sessionId, sessionId), eq(cards.fingerprint, fingerprint))
   const first = (rows: CardRow[]): Card | undefined => (rows[0] === undefined ? undefined : toCard(rows[0]))
+  const isOpen = inArray(cards.status, [...OPEN])
 
   return {
     async row(id) {
       if (!isCardId(id)) return undefined
-      return (await db.orm.select().from(cards).where(eq(cards.id, id)))[0]
+      return (await db.orm.select(SHOWN).from(cards).where(eq(cards.id, id)))[0]
+    },
+
+    async sealed(id) {
+      if (!isCardId(id)) return undefined
+      const what = { row: SHOWN, sealedArguments: cards.sealedArguments }
+      return (await db.orm.select(what).from(cards).where(eq(cards.id, id)))[0]
+    },
+
+    async sealedResult(id) {
+      if (!isCardId(id)) return undefined
+      const what = { sealed: cards.sealedResult }
+      return (await db.orm.select(what).from(cards).where(eq(cards.id, id)))[0]?.sealed ?? undefined
     },
 
     async cards(ids) {
-      return (
-        await db.orm
-          .select()
-          .from(cards)
-          .where(inArray(cards.id, [...ids]))
-      ).map(toCard)
+      const found = db.orm
+        .select(SHOWN)
+        .from(cards)
+        .where(inArray(cards.id, [...ids]))
+      return (await found).map(toCard)
     },
 
     statuses(ids) {
@@ -66,54 +87,46 @@ export function createReader(db: Database): CardReader {
         .where(inArray(cards.id, [...ids]))
     },
 
-    async open(sessionId, fingerprint) {
-      const open = and(sameCall(sessionId, fingerprint), inArray(cards.status, [...OPEN]))
-      return first(await db.orm.select().from(cards).where(open))
+    async open(sessionId, binding) {
+      const same = and(eq(cards.sessionId, sessionId), eq(cards.binding, binding), isOpen)
+      return first(await db.orm.select(SHOWN).from(cards).where(same))
     },
 
-    async latest(sessionId, fingerprint) {
+    async latest(sessionId, fingerprint, binding) {
+      const joinable = binding === undefined ? isOpen : and(isOpen, eq(cards.binding, binding))
       const uncollected = and(inArray(cards.status, [...TOLD]), isNull(cards.deliveredAt))
+      const same = and(eq(cards.sessionId, sessionId), eq(cards.fingerprint, fingerprint))
       const found = await db.orm
-        .select()
+        .select(SHOWN)
         .from(cards)
-        .where(and(sameCall(sessionId, fingerprint), or(inArray(cards.status, [...OPEN]), uncollected)))
+        .where(and(same, or(joinable, uncollected)))
         .orderBy(sql`${cards.endedAt} is null desc`, desc(cards.endedAt), desc(cards.id))
         .limit(1)
       return first(found)
     },
 
-    async list({ status, brand, sessionId, limit, cursor }) {
-      const most = limit >= 1 ? Math.min(Math.trunc(limit), MOST_ITEMS) : 1
+    async list(query) {
+      const { limit, cursor, order = 'newest' } = query
+      const most = taken(limit)
       const found = await db.orm
-        .select({ row: cards, at: sql<string>`${cards.createdAt}::text` })
+        .select({ row: SHOWN, at: timeOf(cards) })
         .from(cards)
-        .where(
-          and(
-            status === undefined ? undefined : eq(cards.status, status),
-            brand === undefined ? undefined : eq(cards.brand, brand),
-            sessionId === undefined ? undefined : eq(cards.sessionId, sessionId),
-            cursor === undefined ? undefined : after(cursor),
-          ),
-        )
-        .orderBy(desc(cards.createdAt), desc(cards.id))
+        .where(and(...filters(query), cursor === undefined ? undefined : after(cards, cursor, order, 'approvals')))
+        .orderBy(...inOrder(cards, order))
         .limit(most + 1)
-      const page = found.slice(0, most)
-      const last = found.length > most ? page.at(-1) : undefined
-      return {
-        items: page.map(({ row }) => toCard(row)),
-        nextCursor: last && Buffer.from(`${last.at}|${last.row.id}`).toString('base64url'),
-      }
+      const { rows, nextCursor } = pageOf(found, most)
+      return { items: rows.map(toCard), nextCursor }
     },
   }
 }
 
-/** What stands after a cursor, newest first. The time goes as text, since a Date would drop its microseconds. */
-function after(cursor: string): SQL {
-  const [, at, id] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (at === undefined || id === undefined || !isCardId(id)) {
-    throw new RangeError(
-      'This cursor is not one that a list of approvals gave out. Leave it away to start at the newest.',
-    )
-  }
-  return sql`(${cards.createdAt}, ${cards.id}) < (${at}::timestamptz, ${id}::uuid)`
+function filters({ status, statuses, brand, sessionId, role, tool }: CardQuery): (SQL | undefined)[] {
+  return [
+    status === undefined ? undefined : eq(cards.status, status),
+    statuses === undefined ? undefined : inArray(cards.status, [...statuses]),
+    brand === undefined ? undefined : eq(cards.brand, brand),
+    sessionId === undefined ? undefined : eq(cards.sessionId, sessionId),
+    role === undefined ? undefined : eq(cards.role, role),
+    tool === undefined ? undefined : eq(cards.tool, tool),
+  ]
 }

@@ -3,13 +3,21 @@
  * What runs is elsewhere, sealed; nothing here is ever sent to an upstream.
  * @module
  */
+import { hash } from 'node:crypto'
 import type { RegisteredTool } from '../connector/connector.ts'
-import type { CardStatus, cards } from '../db/schema.ts'
+import { getTableColumns } from '../db/drizzle.ts'
+import { type CardStatus, cards, type DECIDED_VIA, type SCOPES, type SETTLED } from '../db/schema.ts'
 import { members, parseExact } from '../json.ts'
 import { redactJson, redactText, visible } from '../policy/redact.ts'
 import type { Access, Code, Reason } from '../policy/words.ts'
+import { type CardCost, costFrom } from './binding.ts'
 
-export type CardRow = typeof cards.$inferSelect
+const { sealedArguments: _arguments, sealedResult: _result, ...shownColumns } = getTableColumns(cards)
+/** All columns but the sealed ones, which may be megabytes and are read where they are opened. */
+export const SHOWN = shownColumns
+
+/** A row without what is sealed. */
+export type CardRow = Omit<typeof cards.$inferSelect, 'sealedArguments' | 'sealedResult'>
 
 /** States in which a card still leads somewhere: one per session and fingerprint. */
 export const OPEN = ['pending', 'approved', 'running'] as const
@@ -53,6 +61,23 @@ export interface Card {
   readonly startedAt?: string
   readonly endedAt?: string
   readonly outcome?: CardOutcome
+  /** Which far side it would go to, as a digest. */
+  readonly upstream: string
+  readonly cost?: CardCost
+  /** Digest of what a person is shown (`shownDigest`). */
+  readonly shown: string
+  /** How far a yes may go. */
+  readonly scopes: readonly (typeof SCOPES)[number][]
+  /** How far the yes went. */
+  readonly scope?: (typeof SCOPES)[number]
+  readonly decidedVia?: (typeof DECIDED_VIA)[number]
+  readonly decidedAddress?: string
+  /** The standing approval that let it run without a question. */
+  readonly standing?: string
+  /** What a person found out about an outcome that was unknown. */
+  readonly settled?: (typeof SETTLED)[number]
+  readonly settledAt?: string
+  readonly settledBy?: string
 }
 
 /** A row as people see it; sealed columns stay behind. */
@@ -80,7 +105,33 @@ export function toCard(row: CardRow): Card {
     ...(row.startedAt === null ? {} : { startedAt: row.startedAt.toISOString() }),
     ...(row.endedAt === null ? {} : { endedAt: row.endedAt.toISOString() }),
     ...(row.outcome === null ? {} : { outcome: JSON.parse(row.outcome) as CardOutcome }),
+    upstream: row.upstream,
+    ...(row.cost === null ? {} : { cost: costFrom(row.cost) as CardCost }),
+    shown: row.shown,
+    scopes: row.alwaysOffered ? ['once', 'session', 'always'] : ['once', 'session'],
+    ...(row.scope === null ? {} : { scope: row.scope }),
+    ...(row.decidedVia === null ? {} : { decidedVia: row.decidedVia }),
+    ...(row.decidedAddress === null ? {} : { decidedAddress: row.decidedAddress }),
+    ...(row.standing === null ? {} : { standing: row.standing }),
+    ...(row.settled === null ? {} : { settled: row.settled }),
+    ...(row.settledAt === null ? {} : { settledAt: row.settledAt.toISOString() }),
+    ...(row.settledBy === null ? {} : { settledBy: row.settledBy }),
   }
+}
+
+/** What a person decides on. */
+export type Shown = Pick<
+  Card,
+  'tool' | 'title' | 'summary' | 'arguments' | 'cost' | 'rules' | 'fingerprint' | 'digest' | 'upstream'
+>
+
+/** SHA-256 (hex) over what a person is shown of a call, and over what will run: two cards that differ in any of it differ here. */
+export function shownDigest(card: Shown): string {
+  const { tool, title, summary, cost, rules, fingerprint, digest, upstream } = card
+  const price = cost === undefined ? null : [cost.unit, cost.amount]
+  const why = rules.map(({ rule, because }) => [rule, because])
+  const seen = [tool, title, summary, card.arguments, price, why, fingerprint, digest, upstream]
+  return hash('sha256', JSON.stringify(seen), 'hex')
 }
 
 const LONGEST_STRING = 4_000
@@ -120,6 +171,8 @@ export function titleOf(tool: RegisteredTool): string {
 
 /** One sentence for people: what would be done, where, and with up to three short arguments. */
 export function summarise(tool: RegisteredTool, argumentsText: string | undefined): string {
+  const own = tool.summary?.(argumentsText)
+  if (own !== undefined) return line(redactText(own.slice(0, LONGEST_SUMMARY * 8)), LONGEST_SUMMARY)
   const shown = redactJson(argumentsText ?? '{}', (text) => redactText(text.slice(0, LONGEST_SUMMARY * 2)))
   const found = shown.startsWith('{') ? [...(members(shown) ?? [])] : []
   const parts: string[] = []

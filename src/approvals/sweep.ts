@@ -9,12 +9,15 @@ import { type Database, rows, type Tx } from '../db/connect.ts'
 import { CHANNEL, type DbEvent } from '../db/events.ts'
 import type { Log } from '../db/log.ts'
 import { cards } from '../db/schema.ts'
-import { ABOUT, about, clock, EXPIRED, LAPSED } from './moves.ts'
+import type { OnMove } from './decider.ts'
+import { about, clock, EXPIRED, LAPSED } from './moves.ts'
+import { SHOWN, toCard } from './show.ts'
 
 export interface SweepParts {
   readonly db: Database
   readonly audit: Audit
   readonly log: Log
+  readonly onMove?: OnMove | undefined
   readonly everyMs?: number
 }
 
@@ -25,10 +28,12 @@ export interface Sweeping {
   close(): Promise<void>
 }
 
-const AT_ONCE = 500
+const AT_ONCE = 250
+/** A busy process lets the sweep wait for its turn, and not come too late each time it tries. */
+const TURN_MS = 30_000
 
 /** Starts sweeping. While the database is away it only tries again. */
-export function createSweep({ db, audit, log, everyMs = 1_000 }: SweepParts): Sweeping {
+export function createSweep({ db, audit, log, onMove, everyMs = 1_000 }: SweepParts): Sweeping {
   let underWay: Promise<void> | undefined
   let silent = false
   const timer = setInterval(() => {
@@ -69,7 +74,7 @@ export function createSweep({ db, audit, log, everyMs = 1_000 }: SweepParts): Sw
     return found?.due === true
   }
 
-  /** Moves up to 500 cards whose time is over. Rows that another holds are left to it, or to the next round. */
+  /** Moves up to 250 cards whose time is over. Rows that another holds are left to it, or to the next round. */
   function lapse(from: 'pending' | 'running'): Promise<number> {
     const [ends, to, says] =
       from === 'pending'
@@ -92,14 +97,17 @@ export function createSweep({ db, audit, log, everyMs = 1_000 }: SweepParts): Sw
         .update(cards)
         .set({ status: to, endedAt: clock, ...outcome })
         .where(and(inArray(cards.id, tx.select({ id: over.id }).from(over)), eq(cards.status, from)))
-        .returning(ABOUT)
+        .returning(SHOWN)
       for (const row of moved) record({ ...about(row), ...says })
+      // In the order of their sessions, so that two sweeps that move several never wait for each other's allowances.
+      const inTurn = moved.toSorted((a, b) => (a.sessionId + a.connector < b.sessionId + b.connector ? -1 : 1))
+      if (onMove !== undefined) for (const row of inTurn) await onMove(tx, toCard(row), 'finished')
       await tellAll(
         tx,
         moved.map(({ id }) => ({ kind: 'card', id, status: to })),
       )
       return moved.length
-    })
+    }, TURN_MS)
   }
 
   return {

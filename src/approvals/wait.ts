@@ -37,6 +37,15 @@ interface Waiter {
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+/**
+ * The ids with the last one repeated up to a power of two: a database connection keeps a statement ready for each number
+ * of parameters it ever met, so they come in few numbers.
+ */
+export function filled(ids: readonly string[]): string[] {
+  const length = 2 ** Math.ceil(Math.log2(Math.max(1, ids.length)))
+  return Array.from({ length: ids.length === 0 ? 0 : length }, (_, i) => ids[Math.min(i, ids.length - 1)]!)
+}
+
 /** Builds the waiting room. One query serves all waiters, at a poll as at a burst of decisions. */
 export function createWaiting({ read, statuses, pollMs }: WaitingParts): Waiting {
   const waiters = new Map<string, Set<Waiter>>()
@@ -81,7 +90,7 @@ export function createWaiting({ read, statuses, pollMs }: WaitingParts): Waiting
       while (moved.size > 0) {
         const ids = [...moved]
         moved.clear()
-        for (const card of await read(ids)) wakeAll(card.id, card)
+        for (const card of await read(filled(ids))) wakeAll(card.id, card)
       }
     } catch {
       // The database is away. Whoever still waits is seen to by the next poll, or by the deadline.
@@ -94,7 +103,7 @@ export function createWaiting({ read, statuses, pollMs }: WaitingParts): Waiting
     if (polling || waiters.size === 0) return
     polling = true
     try {
-      const seen = new Map((await statuses([...waiters.keys()])).map(({ id, status }) => [id, status]))
+      const seen = new Map((await statuses(filled([...waiters.keys()]))).map(({ id, status }) => [id, status]))
       for (const [id, status] of seen) note(id, status)
       await readMoved()
     } catch {

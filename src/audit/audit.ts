@@ -28,8 +28,9 @@ export interface Audit {
   /**
    * A change and the rows that tell of it, in one transaction. Throws what `work` threw or the database said; after
    * DatabaseUnavailable it is unknown whether both were kept. Inside, never wait for `commit` or another `transaction`.
+   * `turnMs`: how long it waits for its turn, for work that nobody waits for; two seconds otherwise.
    */
-  transaction<T>(work: (tx: Tx, record: (entry: AuditEntry) => void) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Tx, record: (entry: AuditEntry) => void) => Promise<T>, turnMs?: number): Promise<T>
   /** Whether rows are being written. */
   healthy(): boolean
   /** Writes what waits; what cannot be written is counted in the log. */
@@ -173,13 +174,13 @@ export function createAudit({ db, log, batchMs = 50, queueLimit = 10_000 }: Audi
   }
 
   /** In turn, or not at all: behind others whose database does not answer, nobody waits longer than for a commit. */
-  function soon<T>(work: () => Promise<T>): Promise<T> {
+  function soon<T>(work: () => Promise<T>, turnMs: number): Promise<T> {
     return new Promise((resolve, reject) => {
       let late = false
       const timer = setTimeout(() => {
         late = true
-        reject(new AuditUnavailable(`The audit record was busy for ${COMMIT_MS} ms. Check the database.`))
-      }, COMMIT_MS)
+        reject(new AuditUnavailable(`The audit record was busy for ${turnMs} ms. Check the database.`))
+      }, turnMs)
       void inTurn(async () => {
         if (late) return
         clearTimeout(timer)
@@ -219,7 +220,7 @@ export function createAudit({ db, log, batchMs = 50, queueLimit = 10_000 }: Audi
         flushIn(0)
       })
     },
-    transaction: (work) =>
+    transaction: (work, turnMs = COMMIT_MS) =>
       soon(async () => {
         if (closed) throw new AuditUnavailable('The audit record is closed: this process is stopping.')
         await findOut()
@@ -237,7 +238,7 @@ export function createAudit({ db, log, batchMs = 50, queueLimit = 10_000 }: Audi
           if (end !== undefined && error instanceof DatabaseUnavailable) maybes.push(end)
           throw error
         }
-      }),
+      }, turnMs),
     healthy,
     async close() {
       if (closed) return

@@ -12,13 +12,28 @@ export type AuditKind =
   | 'card.created'
   | 'card.decided'
   | 'card.ended'
+  | 'card.settled'
+  | 'standing.created'
+  | 'standing.revoked'
   | 'session.issued'
   | 'session.revoked'
   | 'session.ended'
   | 'keys.rotated'
+  | 'approver.issued'
+  | 'approver.revoked'
   | 'auth.refused'
   | 'message.refused'
+  | 'spend.unknown'
   | 'grant.changed'
+  | 'connection.changed'
+  | 'connection.checked'
+  | 'inbound.refused'
+  | 'webhook.changed'
+  | 'tool.pinned'
+  | 'tool.changed'
+  | 'tool.accepted'
+  | 'routine.changed'
+  | 'tool_denied'
 
 /** Never holds a secret: no arguments, no results, no tokens. */
 export interface AuditEntry {
@@ -41,7 +56,17 @@ export interface AuditEntry {
   readonly card?: string | undefined
   /** The person who decided. */
   readonly by?: string | undefined
+  /** The door a person decided through, and the address they came from. */
+  readonly via?: string | undefined
+  readonly address?: string | undefined
+  /** Digest of what the person was shown. */
+  readonly shown?: string | undefined
+  /** How far the yes goes, and the standing approval it made or came from. */
+  readonly scope?: string | undefined
+  readonly standing?: string | undefined
   readonly reason?: string | undefined
+  /** The routine whose session it was, or that was changed. */
+  readonly routine?: string | undefined
   readonly durationMs?: number | undefined
   readonly bytes?: number | undefined
   readonly cost?: { readonly unit: string; readonly amount: string | number } | undefined
@@ -93,7 +118,13 @@ const FIELDS: ReadonlyArray<keyof AuditEntry> = [
   'fingerprint',
   'card',
   'by',
+  'via',
+  'address',
+  'shown',
+  'scope',
+  'standing',
   'reason',
+  'routine',
   'durationMs',
   'bytes',
   'cost',

@@ -9,6 +9,7 @@ import type { ConnectorState, Withheld } from '../connector/connector.ts'
 import { createAccess } from '../connector/mcp/access.ts'
 import { slugFor } from '../connector/mcp/names.ts'
 import type { Registry } from '../connector/registry.ts'
+import { meterOf } from '../gate/price.ts'
 import { createViews } from '../gate/views.ts'
 import { decide } from '../policy/decide.ts'
 import { split } from '../policy/names.ts'
@@ -33,9 +34,14 @@ export interface ConnectorReport {
   readonly unmatched: readonly string[]
 }
 
-/** One report for each upstream that was connected to. */
-export function reportConnectors(servers: readonly ServerEntry[], registry: Registry): ConnectorReport[] {
-  return registry.all().map((connector) => {
+/** One report for each upstream that was connected to, and for each native connector of the host's credentials. */
+export function reportConnectors(
+  { servers, ownerBrand }: { readonly servers: readonly ServerEntry[]; readonly ownerBrand: string },
+  registry: Registry,
+): ConnectorReport[] {
+  const all = registry.all()
+  const native = registry.connectors(ownerBrand).filter((connector) => !all.includes(connector))
+  return [...all, ...native].map((connector) => {
     const rules = servers.find(({ name }) => slugFor(name) === connector.slug)?.tools ?? {}
     const offered = connector.tools()
     const isReady = connector.state().state === 'ready'
@@ -47,9 +53,9 @@ export function reportConnectors(servers: readonly ServerEntry[], registry: Regi
         access,
         ask,
         grantable,
-        because: reason(Object.keys(rules), upstreamName),
+        because: native.includes(connector) ? 'as its connector declares' : reason(Object.keys(rules), upstreamName),
       })),
-      withheld: connector.withheld(),
+      withheld: [...connector.withheld(), ...(connector.left?.() ?? [])],
       unmatched: isReady
         ? Object.keys(rules).filter((pattern) => !offered.some((tool) => fits(pattern, tool.upstreamName)))
         : [],
@@ -93,13 +99,13 @@ export interface RoleReport {
 
 /** What the fullest session of each role holds, for the owner's brand. */
 export function reportRoles(config: Config, registry: Registry): RoleReport[] {
-  const views = createViews(registry, config.builtins)
+  const views = createViews(registry, config.builtins, config.builtinAccess)
   return [...config.roles.values()].map((role) => {
     const session = fullest(role, config, registry)
     const view = session === undefined ? undefined : views.of(session)
     const tools = (view?.tools ?? []).map((tool) => {
       const decision = decide(
-        { tool, fingerprint: '' },
+        { tool, fingerprint: '', ...(meterOf(tool) && { cost: 'within' as const }) },
         {
           sessionLive: true,
           holding: { held: true, reasons: [] },

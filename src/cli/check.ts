@@ -5,12 +5,13 @@
  */
 import { connectors as catalogue } from '../../connectors/index.ts'
 import { type Config, loadConfig } from '../config/config.ts'
-import { type DeclaredRow, declaredRows, NO_BODIES } from '../connector/declared.ts'
+import { type DeclaredRow, declaredRows } from '../connector/declared.ts'
 import { createMcpConnector } from '../connector/mcp/upstream.ts'
 import { createWarden } from '../connector/mcp/warden.ts'
 import { createRegistry, type Registry } from '../connector/registry.ts'
 import { VERSION } from '../version.ts'
 import { type ConnectorReport, type RoleReport, reportConnectors, reportRoles } from './check-report.ts'
+import { hostConnectors, hostSurroundings } from './check-native.ts'
 import { table } from './output.ts'
 
 /** The longest that upstreams are waited for: their own deadlines for connecting and for listing, and a little. */
@@ -21,14 +22,18 @@ export async function check(env: NodeJS.ProcessEnv, offline: boolean): Promise<{
   const config = loadConfig(withoutSecrets(env))
   const connectors = offline ? undefined : await upstreams(config)
   try {
-    const registry = connectors ?? createRegistry([])
+    const registry = connectors ?? createRegistry([], hostConnectors(config))
     const report = {
       ok: registry.all().every((connector) => connector.state().state === 'ready'),
       policies: config.policyFolder,
       ownerBrand: config.ownerBrand,
       notices: config.notices,
-      connectors: reportConnectors(config.servers, registry),
-      declared: declaredRows(catalogue, new Set(registry.all().map(({ slug }) => slug)), NO_BODIES),
+      connectors: reportConnectors(config, registry),
+      declared: declaredRows(
+        catalogue,
+        new Set([...registry.all(), ...registry.connectors(config.ownerBrand)].map(({ slug }) => slug)),
+        hostSurroundings(config),
+      ),
       roles: reportRoles(config, registry),
     }
     return { report, lines: text(report, config, offline) }
@@ -53,7 +58,10 @@ async function upstreams(config: Config): Promise<Registry> {
   const warden = createWarden({ log })
   let wake = () => {}
   const parts = { log, warden, clientInfo: { name: 'tollgate', version: VERSION }, changed: () => wake() }
-  const registry = createRegistry(config.servers.map((entry) => createMcpConnector(entry, parts)))
+  const registry = createRegistry(
+    config.servers.map((entry) => createMcpConnector(entry, parts)),
+    hostConnectors(config),
+  )
   const isWaiting = () => registry.all().some((connector) => connector.state().state === 'connecting')
   const until = performance.now() + DEADLINE_MS
   while (isWaiting() && performance.now() < until) {

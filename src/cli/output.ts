@@ -8,6 +8,8 @@ export interface Io {
   readonly env: NodeJS.ProcessEnv
   readonly stdout: Out
   readonly stderr: Out
+  /** Aborted when a command that would go on for ever is to end. Without it, Ctrl-C does that. */
+  readonly signal?: AbortSignal
 }
 
 export interface Out {

@@ -3,13 +3,21 @@
  * @module
  */
 import { Command, CommanderError } from 'commander'
+import { addApprovers } from './approvers.ts'
 import { addCards } from './cards.ts'
+import { addConnections } from './connections.ts'
+import { addDecisions } from './decide.ts'
 import { addMigrate } from './migrate.ts'
+import { addNew } from './new-connector.ts'
 import { CliError, type Io } from './output.ts'
 import { addAudit, addRotateKeys } from './records.ts'
+import { addRoutines } from './routines.ts'
 import { addServe } from './serve.ts'
 import { addExplain, addSessions } from './sessions.ts'
+import { addSpend } from './spend.ts'
+import { addTools } from './tools.ts'
 import { addToken } from './token.ts'
+import { addWebhooks } from './webhooks.ts'
 
 /** Runs one command line (without program names) and answers its exit code. Nothing is thrown. */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
@@ -33,9 +41,17 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
   addToken(program, io)
   addSessions(program, io)
   addCards(program, io)
+  addDecisions(program, io)
+  addApprovers(program, io)
+  addConnections(program, io)
+  addTools(program, io)
+  addWebhooks(program, io)
+  addRoutines(program, io)
   addExplain(program, io)
+  addSpend(program, io)
   addAudit(program, io, done)
   addMigrate(program, io)
+  addNew(program, io)
   addRotateKeys(program, io)
   if (args.length === 0) {
     io.stderr.write(`${program.helpInformation()}`)

@@ -94,10 +94,10 @@ function found({ ok, writers, rows, problems }: Report): string[] {
 
 /** Adds `rotate-keys`. */
 export function addRotateKeys(program: Command, io: Io): void {
-  remote(program, 'rotate-keys', 'sign new tokens with a new key')
+  remote(program, 'rotate-keys', 'sign new tokens with a new key, and seal credentials with the secret of today')
     .option('--retire-others', 'refuse every token signed so far (a key was stolen)')
     .action(async ({ url, json, retireOthers }: RestOptions & { retireOthers?: true }) => {
-      const rotated = await createRest(io.env, url).post<{ kid: string }>('/v1/keys/rotate', {
+      const rotated = await createRest(io.env, url).post<{ kid: string; resealed: number }>('/v1/keys/rotate', {
         retireOthers: retireOthers === true,
       })
       if (json) return printJson(io, rotated)
@@ -105,5 +105,6 @@ export function addRotateKeys(program: Command, io: Io): void {
         ? 'Tokens signed before are refused.'
         : 'Tokens signed before stay good until they expire.'
       print(io, `New tokens are signed with the key ${rotated.kid}. ${others}`)
+      if (rotated.resealed > 0) print(io, `${rotated.resealed} connections were sealed anew.`)
     })
 }

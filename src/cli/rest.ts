@@ -1,56 +1,72 @@
 /**
- * Talking to a running gateway over REST, with the admin key from the environment or the data folder.
+ * Talking to a running gateway over REST, with the admin key from the environment or the data folder, or an approver token.
  * The key is no option: what stands on a command line is in everybody's process list.
  * @module
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { VERSION } from '../version.ts'
 import { CliError } from './output.ts'
 
 export interface Rest {
   readonly url: string
-  get<T>(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<T>
+  get<T>(path: string, query?: Query): Promise<T>
+  /** The answer to a GET that stays open. It ends with `signal`, or when nothing came for a while. */
+  open(path: string, query: Query, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
   post<T>(path: string, body: unknown): Promise<T>
+  put<T>(path: string, body: unknown): Promise<T>
   delete<T>(path: string): Promise<T>
 }
 
+/** A list stands for the parameter given several times. */
+export type Query = Readonly<Record<string, string | readonly string[] | undefined>>
+
 const LIMIT_MS = 30_000
+const AGENT = `tollgate-cli/${VERSION}`
 
 /** A connection to the gateway at `url`, TOLLGATE_URL, or PORT on this machine. Throws CliError where there is no key. */
 export function createRest(env: NodeJS.ProcessEnv, url: string | undefined): Rest {
   const base = baseUrl(url ?? (env.TOLLGATE_URL || `http://127.0.0.1:${env.PORT || '8787'}`))
-  const key = adminKey(env)
+  const key = keyOf(env)
 
-  async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const headers: Record<string, string> = { authorization: `Bearer ${key.value}`, accept: 'application/json' }
+  async function send(method: string, path: string, signal: AbortSignal, body?: unknown): Promise<Response> {
+    const headers: Record<string, string> = { authorization: `Bearer ${key.value}`, 'user-agent': AGENT }
     if (body !== undefined) headers['content-type'] = 'application/json'
-    let response: Response
+    const content = body === undefined ? {} : { body: JSON.stringify(body) }
     try {
-      response = await fetch(`${base}${path}`, {
-        method,
-        headers,
-        redirect: 'error',
-        signal: AbortSignal.timeout(LIMIT_MS),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
+      return await fetch(`${base}${path}`, { method, headers, redirect: 'error', signal, ...content })
     } catch (error) {
       throw unreachable(base, error)
     }
+  }
+
+  async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await send(method, path, AbortSignal.timeout(LIMIT_MS), body)
     const answer: unknown = await response.json().catch(() => undefined)
     if (response.ok && answer !== undefined) return answer as T
-    throw refused(base, response.status, answer, key.from)
+    throw refused(base, response.status, answer, key)
   }
 
   return {
     url: base,
-    get(path, query = {}) {
-      const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
-      const search = new URLSearchParams(given).toString()
-      return ask('GET', search === '' ? path : `${path}?${search}`)
+    get: (path, query = {}) => ask('GET', withQuery(path, query)),
+    async open(path, query, signal) {
+      const response = await send('GET', withQuery(path, query), signal)
+      if (response.ok && response.body !== null) return response.body
+      throw refused(base, response.status, await response.json().catch(() => undefined), key)
     },
     post: (path, body) => ask('POST', path, body),
+    put: (path, body) => ask('PUT', path, body),
     delete: (path) => ask('DELETE', path),
   }
+}
+
+function withQuery(path: string, query: Query): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of value === undefined ? [] : [value].flat()) search.append(name, one)
+  }
+  return search.size === 0 ? path : `${path}?${search}`
 }
 
 function baseUrl(text: string): string {
@@ -63,14 +79,24 @@ function baseUrl(text: string): string {
   return url.href.replace(/\/+$/, '').replace(/\/mcp$/, '')
 }
 
-function adminKey(env: NodeJS.ProcessEnv): { readonly value: string; readonly from: string } {
-  if (env.TOLLGATE_ADMIN_KEY) return { value: env.TOLLGATE_ADMIN_KEY, from: 'TOLLGATE_ADMIN_KEY' }
+interface Key {
+  readonly value: string
+  readonly what: 'admin key' | 'approver token'
+  /** Where it was found. */
+  readonly from: string
+}
+
+function keyOf(env: NodeJS.ProcessEnv): Key {
+  if (env.TOLLGATE_ADMIN_KEY) return { value: env.TOLLGATE_ADMIN_KEY, what: 'admin key', from: 'TOLLGATE_ADMIN_KEY' }
+  if (env.TOLLGATE_APPROVER_TOKEN) {
+    return { value: env.TOLLGATE_APPROVER_TOKEN, what: 'approver token', from: 'TOLLGATE_APPROVER_TOKEN' }
+  }
   const path = join(env.TOLLGATE_DATA || '.tollgate', 'admin-key')
   try {
-    return { value: readFileSync(path, 'utf8').trim(), from: path }
+    return { value: readFileSync(path, 'utf8').trim(), what: 'admin key', from: path }
   } catch {
     throw new CliError(
-      `There is no admin key: set TOLLGATE_ADMIN_KEY, or run this where ${path} is (TOLLGATE_DATA names the data folder).`,
+      `There is no admin key: set TOLLGATE_ADMIN_KEY, or run this where ${path} is (TOLLGATE_DATA names the data folder). For cards, TOLLGATE_APPROVER_TOKEN does as well.`,
     )
   }
 }
@@ -85,16 +111,17 @@ function unreachable(base: string, error: unknown): CliError {
 }
 
 /** The gateway's own sentence where it said one. */
-function refused(base: string, status: number, answer: unknown, from: string): CliError {
+function refused(base: string, status: number, answer: unknown, key: Key): CliError {
   const { detail, code, errors, ...more } = (answer ?? {}) as Record<string, unknown>
   if (status === 401) {
-    return new CliError(
-      `The gateway at ${base} does not take the admin key from ${from}; use the key it was started with.`,
-      {
-        status,
-        code,
-      },
-    )
+    const mend =
+      key.what === 'admin key'
+        ? 'use the key it was started with'
+        : 'it opens the cards of one brand only, until it expires or is revoked; ask the operator for a new one, or set TOLLGATE_ADMIN_KEY'
+    return new CliError(`The gateway at ${base} does not take the ${key.what} from ${key.from} for this; ${mend}.`, {
+      status,
+      code,
+    })
   }
   if (typeof detail !== 'string') {
     return new CliError(`${base} answered ${status}, and not as a gateway does; check --url or TOLLGATE_URL.`, {

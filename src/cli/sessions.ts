@@ -25,6 +25,12 @@ interface Detail extends Session {
   readonly builtins: readonly string[]
   readonly withheld: readonly Withheld[]
   readonly problem?: string
+  readonly spend?: readonly {
+    readonly connector: string
+    readonly unit: string
+    readonly most: string
+    readonly left: string
+  }[]
 }
 
 interface Page<T> {
@@ -55,7 +61,14 @@ export function addSessions(program: Command, io: Io): void {
       const { url, json } = command.optsWithGlobals<RestOptions>()
       const session = await createRest(io.env, url).get<Detail>(`/v1/sessions/${encodeURIComponent(id)}`)
       if (json) return printJson(io, session)
-      print(io, one(session), ...(session.problem === undefined ? [] : [session.problem]), '', ...holdings(session))
+      print(
+        io,
+        one(session),
+        ...(session.problem === undefined ? [] : [session.problem]),
+        '',
+        ...holdings(session),
+        ...leftOf(session),
+      )
     },
   )
   remote(sessions, 'revoke <id>', 'revoke a session; its token is refused within a second').action(
@@ -75,6 +88,15 @@ export function addSessions(program: Command, io: Io): void {
       else print(io, one(session))
     })
 }
+
+/** What is left of each allowance. */
+const leftOf = ({ spend = [] }: Detail): string[] =>
+  spend.length === 0
+    ? []
+    : [
+        '',
+        ...spend.map(({ connector, unit, most, left }) => `${connector}: ${left} of ${most} ${unit} left in this run.`),
+      ]
 
 function listed({ items, nextCursor }: Page<Session>): string[] {
   if (items.length === 0) return ['No sessions.']

@@ -21,9 +21,11 @@ import {
   readIssuers,
   readOrigins,
 } from './hosts.ts'
+import { readHostCredentials } from './host-credentials.ts'
 import { readSecret, type Secret } from './secrets.ts'
 import { readServers, type ServerEntry } from './servers.ts'
 import { connectors as catalogue } from '../../connectors/index.ts'
+import type { Values } from '../connector/native/values.ts'
 import { presetsOf } from '../grants/presets.ts'
 
 /** All that is set at the start, deeply frozen. Holds secrets: never to be logged whole. */
@@ -36,12 +38,20 @@ export interface Config extends Settings, Policies {
   readonly switches: Switches
   readonly servers: readonly ServerEntry[]
   readonly connectors: Readonly<Record<string, ConnectorOverride>>
+  /** Credentials of native connectors in the environment, for the owner's brand. */
+  readonly hostCredentials: Readonly<Record<string, Values>>
   readonly issuers: readonly IssuerEntry[]
   readonly allowedOrigins: readonly string[]
   readonly allowedHosts: readonly string[]
   /** For RFC 9728 metadata; empty where there is none. */
   readonly authorizationServers: readonly string[]
   readonly limits: ConfigFile['limits']
+  /** Per connector, what its calls may cost unasked. */
+  readonly spend: ConfigFile['spend']
+  /** Where webhooks may go beyond public addresses. */
+  readonly webhooks: ConfigFile['webhooks']
+  /** Where a brand's own MCP servers may be beyond public addresses. */
+  readonly connections: ConfigFile['connections']
   /** Starting points for coworkers, out of the policy folder. */
   readonly presets: readonly Preset[]
   /** Things worth saying at the start that do not stop it. */
@@ -90,11 +100,15 @@ export function loadConfig(env: Env, folder: string = process.cwd()): Config {
   const parts = {
     servers: readServers(file.mcpServers, where, { env, ownerBrand: settings.ownerBrand }, { problems, notices, used }),
     connectors: readConnectors(file, where, problems),
+    hostCredentials: readHostCredentials(env, catalogue, notices),
     issuers: policies?.ok ? readIssuers(file, where, resource, [...policies.policies.roles.keys()], problems) : [],
     allowedOrigins: readOrigins(file, where, problems),
     allowedHosts: readHosts(file, where, problems),
     authorizationServers: readAuthorizationServers(file, where, problems),
     limits: file.limits,
+    spend: file.spend,
+    webhooks: file.webhooks,
+    connections: file.connections,
     presets: presets?.ok ? presets.presets : [],
   }
   notices.push(...strangers(env, used))

@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from 'zod'
+import { decimal, type ToolPolicy, toolPolicies } from '../connector/mcp/tool-policy.ts'
 import { strict } from '../policy/data-file.ts'
 import { SLUG } from '../policy/names.ts'
 
@@ -22,36 +23,6 @@ const brands = z.union([z.literal('*'), z.array(z.union([brand, z.literal('*')])
   error: 'a list of brands, or "*" for every brand.',
 })
 
-/** A decimal as text: numbers in the file are as people write them, and never become a float that is reckoned with. */
-const decimal = z
-  .union([z.number(), z.string()], { error: 'an amount is a number such as 2 or 0.05.' })
-  .transform(String)
-  .refine((text) => /^\d{1,15}(\.\d{1,9})?$/.test(text), 'an amount is a plain number such as 2 or 0.05, not negative.')
-
-const cost = strict({
-  unit: z.string().min(1).describe('What is counted: credits, usd.'),
-  amount: decimal.optional().describe('The same for every call.'),
-  argument: z.string().min(1).optional().describe('The argument that says how much a call takes.'),
-  actual: z.string().min(1).optional().describe('Path in the result to what it came to.'),
-}).refine(({ amount, argument }) => (amount === undefined) !== (argument === undefined), {
-  message: 'state either "amount" or "argument".',
-})
-
-const toolPolicy = strict({
-  access: z.enum(['read', 'write', 'spend'], { error: 'an access is read, write or spend.' }),
-  ask: z.boolean().optional(),
-  grantable: z.boolean().optional(),
-  cost: cost.optional(),
-})
-  .refine(({ access, grantable }) => !(access === 'write' && grantable === true), {
-    path: ['grantable'],
-    message: 'a write is never grantable; take "grantable" out, or the tool is not a write.',
-  })
-  .refine(({ access, cost }) => cost === undefined || access === 'spend', {
-    path: ['cost'],
-    message: 'only a tool with access "spend" has a cost.',
-  })
-
 const texts = z.record(
   z.string(),
   z.union([z.string(), z.number(), z.boolean()], { error: 'a text is expected.' }).transform(String),
@@ -68,13 +39,11 @@ const server = z.looseObject({
   timeout: z.number().int().min(1).max(86_400_000).optional(),
   disabled: z.boolean().optional(),
   enabled: z.boolean().optional(),
-  tools: z
-    .record(
-      z.string().min(1),
-      z.preprocess((written) => (typeof written === 'string' ? { access: written } : written), toolPolicy),
-    )
-    .optional(),
+  tools: toolPolicies.optional(),
   brands: brands.optional(),
+  newTools: z
+    .enum(['open', 'closed'], { error: 'new tools are "closed" until somebody accepts them, or "open".' })
+    .optional(),
   allowPrivate: z.boolean().optional(),
   elicitationHosts: z
     .array(z.string().regex(/^(\*\.)?[a-z0-9.-]+$/, 'a host name in small letters, or *.domain.'))
@@ -102,6 +71,28 @@ export const configFile = strict({
   allowedOrigins: z.array(z.string()).default([]),
   allowedHosts: z.array(z.string()).default([]),
   authorizationServers: z.array(z.string()).default([]),
+  webhooks: strict({
+    allowPrivate: z.boolean().default(false).describe('Any webhook may go to addresses of your own network.'),
+    hosts: z
+      .array(z.string().regex(/^[a-z0-9.:-]+$/, 'a host name or address in small letters, without scheme and port.'))
+      .default([])
+      .describe('Hosts that a webhook may go to whatever their address, over http too.'),
+  }).prefault({}),
+  connections: strict({
+    allowPrivate: z.boolean().default(false).describe("A brand's own servers may be in your own network."),
+    hosts: z
+      .array(z.string().regex(/^[a-z0-9.:-]+$/, 'a host name or address in small letters, without scheme and port.'))
+      .default([])
+      .describe("Hosts that a brand's own servers may be at whatever their address, over http too."),
+  }).prefault({}),
+  spend: strict({
+    askAbove: z
+      .record(slug, decimal)
+      .default({})
+      .describe(
+        'Per connector, in its own unit: a call that may come to more asks a person. 0: whatever costs anything.',
+      ),
+  }).prefault({}),
   limits: strict({
     bodyBytes: z
       .int()
@@ -113,9 +104,16 @@ export const configFile = strict({
     liveSessionsPerBrand: z.int().min(1).optional(),
     inboundTurnsPerHour: z.int().min(1).default(60),
     callsPerSession: z.int().min(1).optional(),
+    equalCalls: z
+      .int()
+      .min(1)
+      .default(20)
+      .describe(
+        'In a session of a routine: after so many equal calls of one tool within ten minutes, a person decides.',
+      ),
   }).prefault({}),
 })
 
 export type ConfigFile = z.output<typeof configFile>
 export type WrittenServer = ConfigFile['mcpServers'][string]
-export type ToolPolicy = z.output<typeof toolPolicy>
+export type { ToolPolicy }

@@ -13,6 +13,8 @@ interface Common {
   readonly tools: Readonly<Record<string, ToolPolicy>>
   /** Whose sessions it serves: it carries the host's credentials, so by itself the owner's brand alone. */
   readonly brands: readonly string[] | '*'
+  /** Whether tools that come after the first discovery open by themselves. */
+  readonly newTools: 'open' | 'closed'
   readonly timeoutMs?: number
   /** Whether a private address is what the operator means. A literal loopback host says so by itself. */
   readonly allowPrivate: boolean
@@ -117,6 +119,7 @@ function readServer(
     name,
     tools: entry.tools ?? {},
     brands: brandsOf(entry.brands, ownerBrand),
+    newTools: entry.newTools ?? 'closed',
     ...(entry.timeout !== undefined && { timeoutMs: entry.timeout }),
     elicitationHosts: entry.elicitationHosts ?? [],
   }

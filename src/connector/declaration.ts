@@ -3,6 +3,8 @@
  * Types and closed lists only; `define.ts` checks a declaration against them.
  * @module
  */
+import type { Body } from './native/body.ts'
+import type { ConnectionKind } from './native/kind.ts'
 import type { SwitchName } from '../policy/switches.ts'
 import type { Access } from '../policy/words.ts'
 
@@ -55,10 +57,14 @@ export interface ToolFacts {
   readonly ridesOn?: string
   /** The delegation depth a profile needs at least. */
   readonly delegationDepth?: number
+  /** A person may approve its calls for every session of the brand, until they take it back. */
+  readonly standing?: true
   /** A proposal kept in the brand's project folder: nothing at the vendor changes, so it counts as a read. */
   readonly proposes?: true
   /** A sentence for reviewers; owed by a connector's write that asks nobody. */
   readonly note?: string
+  /** What carries it out; without one it is declared only. */
+  readonly body?: Body
 }
 
 /** `name` is the tool's own, or `*` for all that a brand's server of that name offers. */
@@ -99,6 +105,8 @@ export interface Declaration extends Records {
   readonly kind: Kind
   /** `brand`: its tools exist only where the brand's credentials for it resolve. */
   readonly credentials: 'brand' | 'none'
+  /** How its vendor is reached. Said where a tool has a body. */
+  readonly connection?: ConnectionKind
   /** When it exists, in words; its machine-readable part is `needs`. */
   readonly when: string
   readonly needs?: readonly Need[]

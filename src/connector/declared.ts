@@ -80,7 +80,7 @@ export function toolFrom(
   switches: Surroundings['switches'],
 ): Tool {
   const { name, connector, access, grantable, ask, withoutChannel, approvalsOff } = declared
-  const { optIn, joint, ridesOn, delegationDepth, needs } = declared
+  const { optIn, joint, ridesOn, standing, delegationDepth, needs } = declared
   const off = needs.find((need) => 'switch' in need && need.otherwise === 'refuses' && !isMet(need, switches))
   return {
     name,
@@ -96,6 +96,7 @@ export function toolFrom(
     ...(beside !== undefined && { beside }),
     ...(joint !== undefined && { joint }),
     ...(ridesOn !== undefined && { ridesOn }),
+    ...(standing === true && { standing }),
     ...(delegationDepth !== undefined && { delegationDepth }),
   }
 }
@@ -106,7 +107,7 @@ function whyNot(
   around: Surroundings,
 ): Omit<Withheld, 'tool'> | undefined {
   const no = (reason: string) => ({ code: 'unknown_tool' as const, reason })
-  if (around.hasBody(tool) !== true) return no(`${tool.name} is ${NO_BODY}.`)
+  if (around.hasBody(tool) !== true) return no(`${tool.name} is ${NO_BODY}.${waitsFor(tool)}`)
   if (credentials === 'brand') {
     const { source, reason } = around.credentials(tool.connector)
     if (source === undefined) return no(`${title} has no credentials: ${reason}`)
@@ -130,4 +131,10 @@ function whyNot(
 function isMet(need: Extract<Need, { switch: SwitchName }>, switches: Surroundings['switches']): boolean {
   const on = switches[need.switch] ?? need.switch === 'REQUIRE_WRITE_APPROVAL'
   return need.is === 'off' ? on === false : on === true
+}
+
+/** What a joint tool without a body waits for. */
+function waitsFor({ joint }: DeclaredTool): string {
+  if (joint === undefined) return ''
+  return ` It joins ${joint.slice(0, -1).join(', ')} and ${joint.at(-1)}, and waits until all of them are built.`
 }

@@ -6,6 +6,8 @@
 import { canonical, SLUG, split } from '../policy/names.ts'
 import { SWITCHES } from '../policy/switches.ts'
 import type { Withheld } from './connector.ts'
+import type { Body } from './native/body.ts'
+import { isSecret } from './native/values.ts'
 import {
   ASKS,
   CIRCUMSTANCES,
@@ -103,9 +105,9 @@ export function declaredOnly(connector: DeclaredConnector): Withheld[] {
 }
 
 const CONNECTOR_FIELDS =
-  'slug title kind credentials when needs beside billing tools withheld refused notes captured unverified'
+  'slug title kind credentials connection when needs beside billing tools withheld refused notes captured unverified'
 const TOOL_FIELDS =
-  'name access grantable ask withoutChannel approvalsOff needs optIn joint ridesOn delegationDepth proposes note'
+  'name access grantable ask withoutChannel approvalsOff needs optIn joint ridesOn delegationDepth standing proposes note body'
 const ACCESS = ['read', 'write', 'spend']
 
 function connectorProblems(one: Declaration): string[] {
@@ -126,6 +128,7 @@ function connectorProblems(one: Declaration): string[] {
       [...(one.withheld ?? []), ...(one.refused ?? [])].every(({ what, why }) => what && why),
       'what is left out says why.',
     ],
+    ...connectionRules(one),
     ...unknown(one, CONNECTOR_FIELDS),
     ...needProblems(one.needs ?? []),
   ])
@@ -164,12 +167,56 @@ function toolProblems(one: Declaration, tool: ToolDeclaration): string[] {
       'an opt-in tool stands "beside" a connector that is granted.',
     ],
     [tool.ridesOn === undefined || !tool.grantable, 'a tool that rides on a skill is not granted with a connector.'],
+    [tool.standing === undefined || ask !== 'never', 'only what asks a person can have an approval that stands.'],
     [tool.proposes === undefined || access === 'read', 'a proposal commits nothing, so its access is "read".'],
     [!unasked || tool.note !== undefined, 'a write that asks nobody says why in "note".'],
+    ...(tool.body === undefined ? [] : bodyRules(tool, tool.body)),
     ...unknown(tool, TOOL_FIELDS),
     ...needProblems(tool.needs ?? []),
   ]).map((problem) => `${tool.name}: ${problem}`)
 }
+
+function connectionRules({ credentials, connection, tools }: Declaration): Rule[] {
+  const hasBody = tools.some(({ body }) => body !== undefined)
+  if (connection === undefined)
+    return [[!hasBody, 'a tool with a body needs a "connection": how its vendor is reached.']]
+  const { fields, baseUrl, oauth } = connection
+  return [
+    [credentials === 'brand', 'a "connection" is for credentials of the "brand".'],
+    [oauth !== undefined || Object.values(fields).some(isSecret), 'a connection has at least one secret field.'],
+    [
+      oauth === undefined || fields[oauth.clientId]?.secret === false,
+      '"oauth.clientId" names a field that is no secret ("secret: false").',
+    ],
+    [
+      oauth?.clientSecret === undefined || (oauth.clientSecret in fields && isSecret(fields[oauth.clientSecret])),
+      '"oauth.clientSecret" names a secret field.',
+    ],
+    [oauth === undefined || !('accessToken' in fields), 'with "oauth", no field is called "accessToken".'],
+    [
+      typeof baseUrl === 'function' || /^https:\/\/[^?#]*[^/?#]$/.test(baseUrl),
+      '"baseUrl" is https, with no slash, query or fragment at its end.',
+    ],
+    [
+      Object.values(fields).every(({ title }) => title.trim() !== ''),
+      'each field of a connection says in "title" what it is.',
+    ],
+  ]
+}
+
+/** What the facts of a tool owe its body, and the reverse. */
+function bodyRules({ name, access, ask }: ToolDeclaration, { title, description, input, mutates, cost }: Body): Rule[] {
+  return [
+    [name !== '*', 'a body carries out one tool, so it cannot stand under "*".'],
+    [title.trim() !== '' && description.trim() !== '', 'a body says in "title" and "description" what it does.'],
+    [isStrict(input), '"input" is a z.strictObject, so that no argument goes unread.'],
+    [(ask === 'mutations') === (mutates !== undefined), 'say "mutates" where it asks for mutations, and only there.'],
+    [(access === 'spend') === (cost !== undefined), 'say "cost" where it spends, and only there.'],
+  ]
+}
+
+/** Whether an object schema refuses members it does not name. */
+const isStrict = (input: Body['input']): boolean => input.def.catchall?._zod.def.type === 'never'
 
 type Rule = readonly [holds: boolean, problem: string]
 
@@ -197,6 +244,8 @@ function unknown(one: object, fields: string): Rule[] {
 const repeated = (names: readonly string[]): string[] => names.filter((name, i) => names.indexOf(name) !== i)
 
 function freeze<T>(value: T): T {
-  if (value !== null && typeof value === 'object') Object.values(Object.freeze(value)).forEach(freeze)
+  // What is no plain object or list (a schema) keeps its own state.
+  const plain = Array.isArray(value) || (value !== null && Object.getPrototypeOf(value) === Object.prototype)
+  if (plain) Object.values(Object.freeze(value)).forEach(freeze)
   return value
 }

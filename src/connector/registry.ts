@@ -16,8 +16,9 @@ export interface Registry {
   changed(): void
   /** Told after each change; returns what stops it. */
   onChange(listener: () => void): () => void
-  find(slug: string): Connector | undefined
-  /** Every connector, whomever it serves. */
+  /** The connector of a slug: one of all, or of a brand's own. */
+  find(slug: string, brand: string): Connector | undefined
+  /** Every connector that is there whatever the brand. */
   all(): readonly Connector[]
   /** Closes every connector. */
   close(): Promise<void>
@@ -32,8 +33,17 @@ interface Lists {
 /** Most brands whose lists are kept; a further one starts afresh. */
 const KEPT_BRANDS = 10_000
 
+/** Connectors that stand on a brand's own connections. */
+export interface BrandConnectors {
+  /** Those of a brand; the same objects until its connections changed. None has the slug of one that is there for all. */
+  of(brand: string): readonly Connector[]
+  close(): Promise<void>
+}
+
+const NONE: BrandConnectors = { of: () => [], close: () => Promise.resolve() }
+
 /** Joins connectors to a registry. Throws when two have the same slug, since their tools could not be told apart. */
-export function createRegistry(connectors: readonly Connector[]): Registry {
+export function createRegistry(connectors: readonly Connector[], own: BrandConnectors = NONE): Registry {
   const bySlug = new Map<string, Connector>()
   for (const connector of connectors) {
     if (bySlug.has(connector.slug)) {
@@ -49,7 +59,7 @@ export function createRegistry(connectors: readonly Connector[]): Registry {
     const known = kept.get(brand)
     if (known !== undefined) return known
     if (kept.size >= KEPT_BRANDS) kept.clear()
-    const made = listsOf(connectors.filter((connector) => connector.serves(brand)))
+    const made = listsOf([...connectors.filter((connector) => connector.serves(brand)), ...own.of(brand)])
     kept.set(brand, made)
     return made
   }
@@ -68,11 +78,11 @@ export function createRegistry(connectors: readonly Connector[]): Registry {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    find: (slug) => bySlug.get(slug),
+    find: (slug, brand) => bySlug.get(slug) ?? lists(brand).connectors.find((connector) => connector.slug === slug),
     all: () => connectors,
     async close() {
       listeners.clear()
-      await Promise.allSettled(connectors.map((connector) => connector.close()))
+      await Promise.allSettled([own.close(), ...connectors.map((connector) => connector.close())])
     },
   }
 }

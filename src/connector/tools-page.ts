@@ -73,7 +73,12 @@ const READINGS = {
 } as const
 
 function rolesTable(roles: readonly Role[]): string {
-  const which = { every: 'every one the brand has', granted: 'read table of granted ones', none: 'none' }
+  const which = {
+    every: 'every one the brand has',
+    granted: 'read table of granted ones',
+    routine: 'what its routine says',
+    none: 'none',
+  }
   return table(
     ['Role', 'Built-ins', 'Tools by name', 'Connectors', 'Given', 'Asks a person'],
     roles.map((role) => [

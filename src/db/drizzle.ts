@@ -13,6 +13,6 @@ const main = load('drizzle-orm') as typeof import('drizzle-orm')
 const core = load('drizzle-orm/pg-core') as typeof import('drizzle-orm/pg-core')
 const driver = load('drizzle-orm/postgres-js') as typeof import('drizzle-orm/postgres-js')
 
-export const { and, asc, count, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, ne, or, sql } = main
-export const { bigint, integer, numeric, pgTable, primaryKey, text, timestamp, uuid } = core
+export const { and, asc, count, desc, eq, getTableColumns, gt, inArray, isNotNull, isNull, lt, lte, ne, or, sql } = main
+export const { bigint, boolean, integer, numeric, pgTable, primaryKey, text, timestamp, uuid } = core
 export const { drizzle } = driver

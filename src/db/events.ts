@@ -13,6 +13,14 @@ export type DbEvent =
   | { readonly kind: 'card'; readonly id: string; readonly status: string }
   /** The signing keys changed. */
   | { readonly kind: 'keys' }
+  /** A connection was made, changed, shared or removed. */
+  | { readonly kind: 'connection' }
+  /** What is accepted or seen of an upstream's tools changed. */
+  | { readonly kind: 'pins' }
+  /** A routine or a tool of it changed. */
+  | { readonly kind: 'routines' }
+  /** Something is to be sent to a webhook. */
+  | { readonly kind: 'webhook' }
   /** This process hears again, after a gap it must make up for by reading. Never sent between processes. */
   | { readonly kind: 'listening' }
 
@@ -33,7 +41,9 @@ export function readEvent(payload: string): DbEvent | undefined {
     return undefined
   }
   const { kind, id, status } = event
-  if (kind === 'keys') return { kind }
+  if (kind === 'keys' || kind === 'webhook' || kind === 'connection' || kind === 'pins' || kind === 'routines') {
+    return { kind }
+  }
   if (kind === 'session' && typeof id === 'string') return { kind, id }
   if (kind === 'card' && typeof id === 'string' && typeof status === 'string') return { kind, id, status }
   return undefined

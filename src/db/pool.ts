@@ -6,7 +6,7 @@
  */
 import net from 'node:net'
 import postgres from 'postgres'
-import { asDatabaseError, DatabaseUnavailable } from './errors.ts'
+import { asDatabaseError, DatabaseUnavailable, gaveUp } from './errors.ts'
 import { type Ask, LEFT_AS_TEXT } from './orm.ts'
 
 export interface PoolOptions {
@@ -109,7 +109,7 @@ export function createConnection(
       return await within(limitMs, shape === 'arrays' ? query.values() : query, () => silent(limitMs))
     } catch (error) {
       const known = asDatabaseError(error)
-      if (known instanceof DatabaseUnavailable) drop()
+      if (known instanceof DatabaseUnavailable && !gaveUp(error)) drop()
       throw known
     }
   }

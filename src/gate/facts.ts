@@ -5,10 +5,11 @@
 import { hash } from 'node:crypto'
 import type { RegisteredTool } from '../connector/connector.ts'
 import { canonicalText } from '../json.ts'
-import type { Facts } from '../policy/decide.ts'
+import type { Call, Facts } from '../policy/decide.ts'
 import type { Session } from '../policy/words.ts'
 import type { Revocations } from '../session/revocation.ts'
-import type { ToolView } from './views.ts'
+import type { Price } from './price.ts'
+import { heldTool, type ToolView } from './views.ts'
 
 export interface FactParts {
   readonly revocations: Revocations
@@ -26,8 +27,9 @@ export function factsOf(
   view: ToolView,
   tool: RegisteredTool,
   approvedFingerprint: string | undefined,
+  price?: Price,
 ): Facts {
-  const held = view.byName.get(tool.name) === tool
+  const held = heldTool(view, tool.name) === tool
   const filter = view.absent.has(tool.name) ? 'registration' : 'ceiling'
   return {
     sessionLive: !isDead(parts, session),
@@ -35,12 +37,25 @@ export function factsOf(
     approvalsOn: parts.approvalsOn,
     channel: session.channel,
     approvedFingerprint,
+    ...(session.routine === undefined ? {} : { routine: view.routine?.get(tool.name) ?? 'asks' }),
+    ...(price === undefined ? {} : { left: price.left }),
   }
 }
 
 /** Whether the session was revoked, ended or has outlived its token. */
 export function isDead(parts: FactParts, session: Session): boolean {
   return parts.revocations.isDead(session.id) || !(parts.now() < session.expiresAt + LEEWAY_MS)
+}
+
+/** A call for `decide`: what it is, and what its tool says of the arguments. */
+export function callOf(
+  tool: RegisteredTool,
+  argumentsText: string | undefined,
+  extraText: string,
+  price?: Price,
+): Call & { readonly tool: RegisteredTool } {
+  const cost = price === undefined ? {} : { cost: price.level }
+  return { tool, fingerprint: fingerprint(tool, argumentsText, extraText), ...tool.judge?.(argumentsText), ...cost }
 }
 
 /** SHA-256 (hex) over the canonical name and canonical arguments: what an approval is bound to. */

@@ -5,21 +5,28 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Card, Cards } from '../approvals/cards.ts'
-import { type Audit, AuditUnavailable } from '../audit/audit.ts'
-import type { Answer, ElicitationModes, Question, RegisteredTool, Running } from '../connector/connector.ts'
+import type { Audit } from '../audit/audit.ts'
+import type { RegisteredTool } from '../connector/connector.ts'
 import type { Registry } from '../connector/registry.ts'
-import { DatabaseUnavailable } from '../db/errors.ts'
 import { decide } from '../policy/decide.ts'
 import { covers, split } from '../policy/names.ts'
 import { reaches } from '../policy/view.ts'
 import type { Code, Decision, Reason, Session } from '../policy/words.ts'
 import type { CallCounts } from '../session/calls.ts'
-import { type FactParts, factsOf, fingerprint, isDead } from './facts.ts'
+import type { Ledger } from '../session/ledger.ts'
+import { untouched } from '../session/spend-left.ts'
+import { closedFor } from './closed.ts'
+import { ended, runUnasked, withoutDatabase } from './end.ts'
+import { callOf, type FactParts, factsOf, isDead } from './facts.ts'
 import { DEAD, denied, failed, type Outcome, refused, unknownTool, unrecordable } from './outcome.ts'
-import { askPerson, runCard } from './person.ts'
-import { type Attempt, codeOf, recordEnd, recordStart, sizeOf, wordFor } from './record.ts'
+import { type Asked, createPassing, type Leaving, type Passing } from './passing.ts'
+import { askPerson, outcomeOf, runCard, takeBack } from './person.ts'
+import { type AskAbove, knownPrice, meterOf, type Price, type PriceParts } from './price.ts'
+import { type Attempt, recordStart } from './record.ts'
 import type { Sender } from './send.ts'
-import type { Views } from './views.ts'
+import { passTraced, type RoutineGate } from './routine.ts'
+import { passSpending } from './spending.ts'
+import { heldTool, type ToolView, type Views } from './views.ts'
 
 export interface GateParts extends FactParts {
   readonly views: Views
@@ -29,52 +36,38 @@ export interface GateParts extends FactParts {
   readonly audit: Audit
   /** How long a call is held for a person before it answers "pending", in milliseconds. */
   readonly waitMs: number
+  readonly ledger: Ledger
+  /** Up to what a call runs unasked. */
+  readonly askAbove: AskAbove
+  /** How long a call that spends may be out before its outcome counts as unknown, in milliseconds. */
+  readonly leaseMs: number
   /** How many calls a session may still make; without it, as many as it likes. */
   readonly calls?: CallCounts | undefined
+  /** Without it no session of a routine runs anything. */
+  readonly routines?: RoutineGate | undefined
   /** Told of every ended call, for metrics. */
   readonly observe: (code: Code | 'ok', access: string, seconds: number) => void
 }
 
-/** One `tools/call` as it came through a door, already looked up in the session's view. */
-export interface Asked {
-  readonly session: Session
-  /** The name exactly as the caller wrote it, and as it would be in canonical form. */
-  readonly written: string
-  readonly name: string
-  readonly tool: RegisteredTool | undefined
-  readonly argumentsText: string | undefined
-  readonly extraText: string
-  readonly metaText: string
-  readonly elicitation: ElicitationModes
-  readonly onProgress: ((paramsText: string) => void) | undefined
-  readonly ask: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>
-  /** The call is held for a person: send a first byte now, and progress from time to time. */
-  readonly onHold: (card: Card) => void
-}
-
-/** A call inside the gate. A card, and an approved call that runs, go on whatever its caller does. */
-export interface Passing {
-  readonly outcome: Promise<Outcome>
-  /** Ends the wait for a person. */
-  leave(): void
-  /** Ends the wait, and tells the upstream of a plain read. */
-  cancel(reason: string): void
-}
-
-/** A caller's leaving, as the steps of its call see it. */
-export interface Leaving {
-  left: boolean
-  cancelled: string | undefined
-  running: Running | undefined
-  onLeave: (() => void) | undefined
-}
+export type { Asked, Passing } from './passing.ts'
 
 export interface Gate {
   call(asked: Asked): Passing
   /** Runs an approved card that nobody waits for; without its session it is refused. Nothing when another took it first. */
   runApproved(card: Card, session: Session | undefined): Promise<void>
-  /** The decision on a call, with nothing done. Throws UnreadableJson for arguments that are no JSON. */
-  explain(session: Session, tool: RegisteredTool, argumentsText: string | undefined): Decision
+  /** A card of this very session; another's is as one that never was. */
+  cardOf(session: Session, id: string): Promise<Card | undefined>
+  /** What a card came to, as often as it is asked for; `pending` while it is open. */
+  outcomeOf(card: Card): Promise<Outcome>
+  /** Takes back a card that has not started, unless a caller waits for it here. */
+  takeBack(card: Card): Promise<void>
+  /**
+   * The decision on a call, with nothing done. Throws UnreadableJson for arguments that are no JSON. Without arguments it is
+   * said of the tool's calls at large, and without a price of one that keeps within what runs unasked.
+   */
+  explain(session: Session, tool: RegisteredTool, argumentsText: string | undefined, price?: Price): Decision
+  /** What a call costs at most, and what stands against it; undefined for a tool that does not spend. */
+  price(session: Session, tool: RegisteredTool, argumentsText: string | undefined): Promise<Price | undefined>
 }
 
 /** How the record names a call of something outside the session's view (seed 001, filter 2). */
@@ -83,45 +76,58 @@ const DENIED: Reason = { rule: 'permission_denied', because: 'The name is not in
 /** Builds the gate from its parts. */
 export function createGate(parts: GateParts): Gate {
   return {
-    call(asked) {
-      const leaving: Leaving = { left: false, cancelled: undefined, running: undefined, onLeave: undefined }
-      const leave = (): void => {
-        leaving.left = true
-        leaving.onLeave?.()
-      }
-      return {
-        outcome: pass(parts, asked, leaving),
-        leave,
-        cancel(reason) {
-          leaving.cancelled = reason
-          leaving.running?.cancel(reason)
-          leave()
-        },
-      }
+    call: (asked) =>
+      createPassing((leaving) =>
+        asked.session.routine === undefined
+          ? pass(parts, asked, leaving)
+          : passTraced(parts, asked, (repeated) => pass(parts, asked, leaving, repeated)),
+      ),
+    async cardOf(session, id) {
+      const card = await parts.cards.get(id)
+      return card?.sessionId === session.id ? card : undefined
+    },
+    outcomeOf: (card) => outcomeOf(parts, card),
+    async takeBack(card) {
+      await takeBack(parts, card)
     },
     async runApproved(card, session) {
       // Just started: the upstream is on its way. The runner looks again, and the approval stands until then.
-      if (parts.registry.find(card.connector)?.state().state === 'connecting') return
+      if (parts.registry.find(card.connector, card.brand)?.state().state === 'connecting') return
       await parts.revocations.ensureFresh()
       if (session === undefined) await parts.cards.refuse(card.id, { code: 'session_revoked' })
-      else await runCard(parts, card, session, randomUUID(), {})
+      else {
+        const ran = await runCard(parts, card, session, randomUUID(), {})
+        if (ran !== undefined && session.routine !== undefined) {
+          await parts.routines?.traces.endCard(card.id, ran).catch(() => {})
+        }
+      }
     },
-    explain(session, tool, argumentsText) {
-      const call = { tool, fingerprint: fingerprint(tool, argumentsText, '') }
-      return decide(call, factsOf(parts, session, parts.views.of(session), tool, undefined))
+    explain(session, tool, argumentsText, price) {
+      const cost = price === undefined && meterOf(tool) !== undefined ? 'within' : price?.level
+      const call = argumentsText === undefined ? { tool, fingerprint: '' } : callOf(tool, argumentsText, '')
+      return decide({ ...call, cost }, factsOf(parts, session, parts.views.of(session), tool, undefined, price))
+    },
+    async price(session, tool, argumentsText) {
+      const { askAbove, ledger } = parts
+      if (tool.access !== 'spend') return undefined
+      // A session that is only asked about has all of its allowance left.
+      const left: PriceParts['left'] = async (id, slug, unit) =>
+        (await ledger.left(id, slug, unit)) ??
+        untouched(session).find((one) => one.connector === slug && one.unit === unit)
+      return knownPrice({ askAbove, left }, session, tool, argumentsText)
     },
   }
 }
 
-async function pass(parts: GateParts, asked: Asked, leaving: Leaving): Promise<Outcome> {
+async function pass(parts: GateParts, asked: Asked, leaving: Leaving, repeated?: string): Promise<Outcome> {
   const { session, tool } = asked
   if (!(await canRecord(parts))) return unrecordable()
-  const attempt: Attempt = { id: randomUUID(), started: performance.now(), view: parts.views.of(session) }
+  const attempt: Attempt = { id: randomUUID(), started: performance.now(), view: parts.views.of(session), repeated }
   if (tool === undefined) {
     const rules = [DENIED, ...(attempt.view.refused.get(asked.name) ?? [])]
     return ended(parts, asked, attempt, noSuchTool(parts, asked), undefined, rules)
   }
-  const call = { tool, fingerprint: fingerprint(tool, asked.argumentsText, asked.extraText) }
+  const call = callOf(tool, asked.argumentsText, asked.extraText)
   if (parts.calls !== undefined) {
     const left = await takeCall(parts.calls, session.id)
     if (left === undefined) return unrecordable()
@@ -129,14 +135,17 @@ async function pass(parts: GateParts, asked: Asked, leaving: Leaving): Promise<O
       return ended(parts, asked, attempt, refused('session_limit', NO_CALLS.because), call.fingerprint, [NO_CALLS])
     }
   }
-  const decision = decide(call, factsOf(parts, session, attempt.view, tool, undefined))
+  if (tool.access === 'spend') return passSpending(parts, asked, call, attempt, leaving)
+  const decision = decide(call, { ...factsOf(parts, session, attempt.view, tool, undefined), repeated })
   switch (decision.effect) {
     case 'deny': {
       const outcome = denied(asked.written, decision.code, decision.reasons)
       return ended(parts, asked, attempt, outcome, call.fingerprint, decision.reasons)
     }
     case 'ask': {
-      const outcome = await askPerson(parts, asked, call, attempt, decision.reasons, leaving).catch(withoutDatabase)
+      const asking = askPerson(parts, asked, call, attempt, decision.reasons, leaving, undefined)
+      const outcome = await asking.catch(withoutDatabase)
+      if (outcome === 'short') throw new Error('A call that costs nothing cannot be short of money.')
       return ended(parts, asked, attempt, outcome, call.fingerprint, decision.reasons)
     }
     case 'allow': {
@@ -144,6 +153,10 @@ async function pass(parts: GateParts, asked: Asked, leaving: Leaving): Promise<O
         const started = { tool: tool.name, connector: tool.connector, fingerprint: call.fingerprint }
         const recorded = await recordStart(parts.audit, session, attempt, started)
         const refusal = recorded ? refused('session_revoked', DEAD) : unrecordable()
+        // What changed while this was written down: nothing left yet, and nothing does.
+        if (recorded && session.routine !== undefined && isOvertaken(parts.views.of(session), attempt.view, tool)) {
+          return ended(parts, asked, attempt, refused('definition_changed', OVERTAKEN), call.fingerprint)
+        }
         if (!recorded || isDead(parts, session)) return ended(parts, asked, attempt, refusal, call.fingerprint)
       }
       const answer = await runUnasked(parts, asked, tool, leaving)
@@ -159,8 +172,10 @@ async function pass(parts: GateParts, asked: Asked, leaving: Leaving): Promise<O
  */
 function noSuchTool(parts: GateParts, { session, written, name }: Asked): Outcome {
   if (isDead(parts, session)) return refused('session_revoked', DEAD)
+  const closed = closedFor(parts.registry, session, name)
+  if (closed !== undefined) return refused('definition_changed', `${closed.reason} It did not run.`)
   const slug = split(name)?.connector
-  const connector = slug === undefined ? undefined : parts.registry.find(slug)
+  const connector = slug === undefined ? undefined : parts.registry.find(slug, session.brand)
   const away = connector?.serves(session.brand) === true && connector.state().state !== 'ready'
   if (!away || !reaches(session, connector.slug) || !session.ceiling.some((pattern) => covers(pattern, name))) {
     return unknownTool(written)
@@ -171,11 +186,9 @@ function noSuchTool(parts: GateParts, { session, written, name }: Asked): Outcom
   )
 }
 
-/** A card that cannot be read, parked or claimed runs nothing. What has run ends without the database (person.ts). */
-function withoutDatabase(problem: unknown): Outcome {
-  if (problem instanceof DatabaseUnavailable || problem instanceof AuditUnavailable) return unrecordable()
-  throw problem
-}
+/** Whether the session does not hold the tool any more as it did when the call was decided. */
+const isOvertaken = (now: ToolView, then: ToolView, tool: RegisteredTool): boolean =>
+  heldTool(now, tool.name) !== tool || now.routine?.get(tool.name) !== then.routine?.get(tool.name)
 
 /** Whether what happens now can be known and written down; without that nothing happens. */
 async function canRecord({ revocations, audit }: GateParts): Promise<boolean> {
@@ -186,6 +199,9 @@ async function canRecord({ revocations, audit }: GateParts): Promise<boolean> {
     return false
   }
 }
+
+const OVERTAKEN =
+  'What the session may call changed while this call was on its way, so it did not run. List the tools again.'
 
 const NO_CALLS: Reason = {
   rule: 'calls-per-session',
@@ -199,42 +215,4 @@ async function takeCall(calls: CallCounts, sessionId: string): Promise<boolean |
   } catch {
     return undefined
   }
-}
-
-/** A call that asks nobody. The one row of its end is written in a batch. */
-function runUnasked({ sender }: GateParts, asked: Asked, tool: RegisteredTool, leaving: Leaving): Promise<Answer> {
-  return sender.send({ ...asked, tool }, (running) => {
-    leaving.running = running
-    if (leaving.cancelled !== undefined) running.cancel(leaving.cancelled)
-  })
-}
-
-/** A name outside the view as the record keeps it: canonical where it can be, never longer than a name may be. */
-function recordedName({ name, written }: Asked): string {
-  return (split(name) === undefined ? written : name).slice(0, 128)
-}
-
-/** Writes the terminal row of an attempt and hands the outcome on. */
-function ended(
-  parts: GateParts,
-  asked: Asked,
-  attempt: Attempt,
-  outcome: Outcome,
-  print?: string,
-  reasons: readonly Reason[] = [],
-  answer: Answer | undefined = outcome.kind === 'answered' ? outcome.answer : undefined,
-): Outcome {
-  const code = answer !== undefined ? codeOf(answer) : outcome.kind === 'refused' ? outcome.code : 'approval_pending'
-  const card = 'card' in outcome ? outcome.card : undefined
-  recordEnd(parts.audit, asked.session, attempt, {
-    tool: asked.tool?.name ?? recordedName(asked),
-    code,
-    outcome: outcome.kind === 'pending' ? 'parked' : answer !== undefined ? wordFor(answer) : 'refused',
-    rules: reasons.map((reason) => reason.rule),
-    ...(print === undefined ? {} : { fingerprint: print }),
-    ...(card === undefined ? {} : { card: card.id }),
-    ...(answer === undefined ? {} : { bytes: sizeOf(answer) }),
-  })
-  parts.observe(code, asked.tool?.access ?? 'none', (performance.now() - attempt.started) / 1000)
-  return outcome
 }

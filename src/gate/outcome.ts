@@ -5,9 +5,15 @@
 import type { Card } from '../approvals/cards.ts'
 import type { Answer } from '../connector/connector.ts'
 import type { Code, Reason } from '../policy/words.ts'
+import type { SpendFacts } from './paid.ts'
 
 export type Outcome =
-  | { readonly kind: 'answered'; readonly answer: Exclude<Answer, { kind: 'failed' }>; readonly card?: Card }
+  | {
+      readonly kind: 'answered'
+      readonly answer: Exclude<Answer, { kind: 'failed' }>
+      readonly card?: Card
+      readonly spend?: SpendFacts
+    }
   | {
       readonly kind: 'refused'
       readonly code: Code
@@ -15,11 +21,17 @@ export type Outcome =
       readonly message: string
       readonly reasons: readonly Reason[]
       readonly card?: Card
+      /** What a vendor said when it refused. */
+      readonly facts?: Readonly<Record<string, unknown>>
+      readonly spend?: SpendFacts
     }
-  | { readonly kind: 'pending'; readonly card: Card }
+  /** `handle`: the caller comes back for it by the card's id, as a task. */
+  | { readonly kind: 'pending'; readonly card: Card; readonly handle?: true }
+
+type Refused = Extract<Outcome, { kind: 'refused' }>
 
 /** A refusal with its sentence. */
-export function refused(code: Code, message: string, reasons: readonly Reason[] = [], card?: Card): Outcome {
+export function refused(code: Code, message: string, reasons: readonly Reason[] = [], card?: Card): Refused {
   return { kind: 'refused', code, message, reasons, ...(card === undefined ? {} : { card }) }
 }
 
@@ -35,7 +47,8 @@ export function failed(answer: Extract<Answer, { kind: 'failed' }>, card?: Card)
     answer.ran === 'maybe'
       ? 'It may have run; it is not run again by itself. Check before you call again.'
       : 'It did not run.'
-  return refused(answer.code, `${answer.reason} ${ran}`, [], card)
+  const outcome = refused(answer.code, `${answer.reason} ${ran}`, [], card)
+  return answer.facts === undefined ? outcome : { ...outcome, facts: answer.facts }
 }
 
 export const DEAD = 'This session was revoked, ended or has expired. Ask the host app for a new token.'

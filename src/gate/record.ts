@@ -13,24 +13,28 @@ export interface Attempt {
   readonly id: string
   readonly started: number
   readonly view: ToolView
+  /** Of a call that came again and again: the sentence that says so. */
+  readonly repeated?: string | undefined
 }
 
 /**
  * Writes down that a call is about to leave, for what may have an effect and asks nobody (an approved card has its own row).
  * False when that is not on record, so nothing may leave; the row may be written still.
  */
-export function recordStart(
-  audit: Audit,
-  session: Session,
-  attempt: Attempt,
-  row: Pick<AuditEntry, 'tool' | 'connector' | 'fingerprint'>,
-): Promise<boolean> {
-  const { brand, id: sessionId, subject, role } = session
-  const who = { brand, sessionId, subject, role: role.name, view: attempt.view.hash }
-  return audit.commit({ kind: 'call.started', attempt: attempt.id, ...who, ...row }).then(
+export function recordStart(audit: Audit, session: Session, attempt: Attempt, row: Started): Promise<boolean> {
+  return audit.commit(startedRow(session, attempt, row)).then(
     () => true,
     () => false,
   )
+}
+
+type Started = Pick<AuditEntry, 'tool' | 'connector' | 'fingerprint' | 'cost'>
+
+/** The row that says that a call is about to leave. */
+export function startedRow(session: Session, attempt: Attempt, row: Started): AuditEntry {
+  const { brand, id: sessionId, subject, role } = session
+  const who = { brand, sessionId, subject, role: role.name, routine: session.routine?.id, view: attempt.view.hash }
+  return { kind: 'call.started', attempt: attempt.id, ...who, ...row }
 }
 
 /** Writes the terminal row of an attempt. */
@@ -48,6 +52,7 @@ export function recordEnd(
       sessionId: session.id,
       subject: session.subject,
       role: session.role.name,
+      routine: session.routine?.id,
       view: attempt.view.hash,
       durationMs: Math.round(performance.now() - attempt.started),
       ...row,
@@ -72,4 +77,9 @@ export function sizeOf(answer: Answer): number {
 /** The code of an answer. */
 export function codeOf(answer: Answer): Code | 'ok' {
   return answer.kind === 'failed' ? answer.code : 'ok'
+}
+
+/** What the terminal row says of a call's cost: nothing where it did not run. */
+export function costNow(answer: Answer, cost: AuditEntry['cost']): AuditEntry['cost'] {
+  return wordFor(answer) === 'failed' ? undefined : cost
 }

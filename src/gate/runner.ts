@@ -6,6 +6,7 @@
 import type { Card, Cards } from '../approvals/cards.ts'
 import type { Session } from '../policy/words.ts'
 import type { Gate } from './gate.ts'
+import { HARNESS } from './harness-tools.ts'
 
 export interface RunnerParts {
   readonly cards: Cards
@@ -17,6 +18,8 @@ export interface RunnerParts {
   readonly graceMs?: number
   /** How often approved cards are looked for, in milliseconds, behind the notices. */
   readonly pollMs?: number
+  /** How long the approval of a built-in waits for its harness, which alone can run it, in milliseconds. */
+  readonly handoverMs?: number
 }
 
 /** Starts the runner; the returned function stops it and waits for what it runs. */
@@ -27,11 +30,12 @@ export function startRunner({
   log,
   graceMs = 400,
   pollMs = 2_000,
+  handoverMs = 60 * 60_000,
 }: RunnerParts): () => Promise<void> {
   const timers = new Set<NodeJS.Timeout>()
   const under = new Map<string, Promise<void>>()
   const stopListening = cards.onEvent((event) => {
-    if (event.kind === 'listening') look()
+    if (event.kind === 'listening') void look()
     else if (event.status === 'approved') later(event.id)
   })
   const poll = setInterval(look, pollMs)
@@ -54,17 +58,24 @@ export function startRunner({
 
   async function carryOut(id: string): Promise<void> {
     const card = await cards.get(id)
-    if (card?.status === 'approved') await gate.runApproved(card, await sessionOf(card.sessionId))
+    if (card?.status !== 'approved') return
+    if (card.connector !== HARNESS) await gate.runApproved(card, await sessionOf(card.sessionId))
+    else if (isOld(card)) await cards.refuse(card.id, { code: 'approval_expired' })
   }
 
-  function look(): void {
-    const old = (card: Card): boolean => Date.now() - Date.parse(card.decidedAt ?? card.createdAt) > graceMs
-    cards
-      .list({ status: 'approved', limit: 50 })
-      .then(({ items }) => {
-        for (const { id } of items.filter(old)) start(id)
-      })
-      .catch(() => {})
+  function isOld({ connector, decidedAt, createdAt }: Card): boolean {
+    const age = Date.now() - Date.parse(decidedAt ?? createdAt)
+    return age > (connector === HARNESS ? handoverMs : graceMs)
+  }
+
+  async function look(): Promise<void> {
+    let cursor: string | undefined
+    do {
+      const more = cursor === undefined ? {} : { cursor }
+      const page = await cards.list({ status: 'approved', limit: 200, ...more }).catch(() => undefined)
+      for (const { id } of page?.items.filter(isOld) ?? []) start(id)
+      cursor = page?.nextCursor
+    } while (cursor !== undefined)
   }
 
   return async () => {

@@ -17,7 +17,7 @@ export function createSender(registry: Registry): Sender {
   const out = new Set<Running>()
   return {
     send(call, started) {
-      const connector = registry.find(call.tool.connector)
+      const connector = registry.find(call.tool.connector, call.session.brand)
       if (connector === undefined) {
         const reason = `${call.tool.connector} is not connected.`
         return Promise.resolve({ kind: 'failed', code: 'upstream_unavailable', reason, ran: 'no' })

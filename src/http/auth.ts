@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Audit } from '../audit/audit.ts'
-import type { AuditEntry } from '../audit/entry.ts'
 import type { Session } from '../policy/words.ts'
+import { createRefusals } from '../session/refusals.ts'
 import { type Revocations, RevocationsUnknown } from '../session/revocation.ts'
 import { TokenRefused, type Tokens, TokenUncheckable } from '../session/token.ts'
 import { isLong } from './edge.ts'
@@ -29,36 +29,15 @@ const ONCE = new Set([
   'mcp-method',
   'mcp-name',
 ])
-const MOST_REFUSALS_RECORDED = 20
 
 /** Builds the check. */
 export function createAuth({ tokens, revocations, audit, metadataUrl }: AuthParts) {
-  let second = 0
-  /** How many refusals of each session (of strangers together) were written in this second. */
-  const recorded = new Map<string, number>()
+  const recordRefusal = createRefusals(audit)
 
   function live(session: Session): Session {
     if (revocations.isDead(session.id))
       throw new TokenRefused('This session was revoked or has ended. Ask the host app for a new token.')
     return session
-  }
-
-  /** A flood of bad requests must not become a flood of rows: so many a second are written, the rest only counted. */
-  function recordRefusal(row: AuditEntry): void {
-    const now = Math.floor(performance.now() / 1000)
-    if (now !== second) {
-      second = now
-      recorded.clear()
-    }
-    const whose = row.sessionId ?? ''
-    const count = (recorded.get(whose) ?? 0) + 1
-    recorded.set(whose, count)
-    if (count > MOST_REFUSALS_RECORDED) return
-    try {
-      audit.record(row)
-    } catch {
-      // Nothing was let through, so nothing is lost.
-    }
   }
 
   return {
@@ -80,6 +59,11 @@ export function createAuth({ tokens, revocations, audit, metadataUrl }: AuthPart
     recordMessage(session: Session, reason: string): void {
       const { id, brand, subject, role } = session
       recordRefusal({ kind: 'message.refused', sessionId: id, brand, subject, role: role.name, reason })
+    },
+
+    /** Writes down that a caller was refused. */
+    recordCaller({ description }: TokenRefused): void {
+      recordRefusal({ kind: 'auth.refused', reason: description })
     },
 
     /** 401 with a challenge (RFC 6750), or 503 while nobody can say whether the caller is good. */

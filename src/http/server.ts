@@ -6,14 +6,16 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { type EdgeRules, isLong, strangeRequest } from './edge.ts'
 import { type Scope, scopeOf } from './mcp/scope.ts'
 
 export interface ServerParts {
   readonly edge: EdgeRules
   readonly door: (req: IncomingMessage, res: ServerResponse, scope: Scope) => Promise<void>
-  readonly api: (request: Request) => Response | Promise<Response>
+  /** Handlers of exact paths that work on Node's own objects. */
+  readonly exact?: Readonly<Record<string, (req: IncomingMessage, res: ServerResponse) => Promise<void>>>
+  readonly api: (request: Request, bindings: HttpBindings) => Response | Promise<Response>
   readonly log: { error(fields: object, message: string): void }
 }
 
@@ -22,8 +24,8 @@ const PROBES = new Set(['/healthz', '/readyz'])
 const MOST_HEADERS = 100
 
 /** Builds the server; it does not listen yet. */
-export function createHttpServer({ edge, door, api, log }: ServerParts): Server {
-  const rest = getRequestListener(api)
+export function createHttpServer({ edge, door, exact = {}, api, log }: ServerParts): Server {
+  const rest = getRequestListener((request, bindings) => api(request, bindings as HttpBindings))
 
   const server = createServer(
     // A slow or endless sender is cut: whole headers in 10 s, whole body in 12.5 s, looked at every 2 s (reliability G1).
@@ -44,13 +46,15 @@ export function createHttpServer({ edge, door, api, log }: ServerParts): Server 
       const at = scopeOf(path)
       if (req.headers.origin !== undefined) allowOrigin(req, res)
       if (req.method === 'OPTIONS' && at !== undefined) return preflight(req, res)
-      if (at === undefined) {
+      const own = Object.hasOwn(exact, path) ? exact[path] : undefined
+      if (at === undefined && own === undefined) {
         if (isLong(req)) res.setHeader('connection', 'close')
         void rest(req, res)
         return
       }
-      door(req, res, at.scope).catch((problem: unknown) => {
-        log.error({ problem: problem instanceof Error ? problem.stack : String(problem) }, 'the MCP door failed')
+      const handled = at === undefined ? own?.(req, res) : door(req, res, at.scope)
+      handled?.catch((problem: unknown) => {
+        log.error({ problem: problem instanceof Error ? problem.stack : String(problem) }, 'a door failed')
         if (res.headersSent) res.destroy()
         else refuse(res, 500, 'The gateway failed inside.')
       })

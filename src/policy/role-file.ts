@@ -29,6 +29,14 @@ const roleFile = strict({
   title: words,
   describes: words,
   asksPerson: z.boolean().describe('Whether a session of this role may have a person to ask.'),
+  terminalDecides: z
+    .boolean()
+    .optional()
+    .describe('Whether the person at the client is shown the page of a waiting card, to sign in and decide there.'),
+  permissionPrompt: z
+    .boolean()
+    .optional()
+    .describe('Whether the harness may ask the gateway before it runs a built-in: reads run, writes ask the person.'),
   given: z
     .enum(['all', 'asked'])
     .describe('all: a session that names no tools gets all it may hold; asked: only what it names.'),
@@ -40,8 +48,8 @@ const roleFile = strict({
   withSkills: group.optional().describe('Held only when the grant names at least one skill.'),
   connectors: strict({
     which: z
-      .enum(['every', 'granted', 'none'])
-      .describe('every: all the brand has; granted: the read table of granted ones.'),
+      .enum(['every', 'granted', 'routine', 'none'])
+      .describe('every: all the brand has; granted: the read table of granted ones; routine: what the routine says.'),
     reason,
   }),
   limits: strict({
@@ -69,7 +77,13 @@ const routeFile = strict({
 
 const deploymentFile = strict({
   deployment: words.describe('A name for people.'),
-  builtins: group.describe('The built-ins of the harness that any role can get.'),
+  builtins: strict({
+    ...group.shape,
+    access: z
+      .record(z.string(), z.enum(['read', 'write']))
+      .optional()
+      .describe('What each does: a read runs, a write asks a person. One that is not here counts as a write.'),
+  }).describe('The built-ins of the harness that any role can get.'),
   sandboxReplaces: group.describe('Built-ins that work on the host, which a sandbox takes away from every role.'),
 })
 
@@ -82,6 +96,8 @@ export interface Policies {
   readonly roles: ReadonlyMap<string, Role>
   readonly routes: ReadonlyMap<string, Route>
   readonly builtins: readonly string[]
+  /** What each built-in does, as far as the deployment file says. */
+  readonly builtinAccess: Readonly<Record<string, 'read' | 'write'>>
 }
 
 export type ReadPolicies =
@@ -112,7 +128,7 @@ export function readPolicies(files: readonly DataFile[], environment: { readonly
   for (const { value } of found.routes) routes.set(value.route, toRoute(value))
   return {
     ok: true,
-    policies: { roles, routes, builtins },
+    policies: { roles, routes, builtins, builtinAccess: deployment.value.builtins.access ?? {} },
     notices: strangers(found.roles, deployment.value.builtins.tools),
   }
 }
@@ -129,6 +145,8 @@ function toRole(file: RoleFile, offered: readonly string[]): Role {
     title: file.title,
     describes: file.describes,
     asksPerson: file.asksPerson,
+    ...(file.terminalDecides === true && { terminalDecides: true as const }),
+    ...(file.permissionPrompt === true && { permissionPrompt: true as const }),
     builtins: file.builtins.tools.filter((name) => offered.includes(name)),
     holds: file.holds.flatMap(({ tools }) => tools),
     connectors: file.connectors.which,
@@ -185,7 +203,7 @@ function sort(files: readonly DataFile[]) {
         data,
         roleFile,
         ({ role }) => `the role "${role}"`,
-        (value) => roleNames(data, value),
+        (value) => [...roleNames(data, value), ...terminalProblems(data, value), ...promptProblems(data, value)],
         roles,
       )
     else if (kind === 'route')
@@ -223,6 +241,20 @@ function roleNames(data: DataFile, file: RoleFile): string[] {
   return [...names(data, [[['builtins'], file.builtins]], 'builtin'), ...names(data, groups, 'tool')]
 }
 
+function terminalProblems(data: DataFile, { asksPerson, terminalDecides }: RoleFile): string[] {
+  if (asksPerson || terminalDecides !== true) return []
+  const problem = 'a role that asks nobody has nothing to show at the terminal: leave it out, or set asksPerson: true.'
+  return [problemAt(data, ['terminalDecides'], problem)]
+}
+
+function promptProblems(data: DataFile, { asksPerson, permissionPrompt, builtins }: RoleFile): string[] {
+  if (permissionPrompt !== true || (asksPerson && builtins.tools.length > 0)) return []
+  const problem = asksPerson
+    ? 'a role without built-ins has nothing to ask about: leave it out, or list some under "builtins".'
+    : 'a role that asks nobody could only refuse its own built-ins: leave it out, or set asksPerson: true.'
+  return [problemAt(data, ['permissionPrompt'], problem)]
+}
+
 function routeNames(data: DataFile, file: RouteFile): string[] {
   return names(
     data,
@@ -234,6 +266,11 @@ function routeNames(data: DataFile, file: RouteFile): string[] {
 function deploymentNames(data: DataFile, file: z.infer<typeof deploymentFile>): string[] {
   return [
     ...names(data, [[['builtins'], file.builtins]], 'builtin'),
+    // A built-in that was taken out may keep its word: one edit takes it from every role.
+    ...Object.keys(file.builtins.access ?? {}).flatMap((name) => {
+      const problem = nameProblem(name, 'builtin')
+      return problem === undefined ? [] : [problemAt(data, ['builtins', 'access', name], problem)]
+    }),
     ...names(data, [[['sandboxReplaces'], file.sandboxReplaces]], 'builtin'),
   ]
 }

@@ -5,6 +5,7 @@
  */
 import type { Holding } from './decide.ts'
 import { covers, split } from './names.ts'
+import { type RoutineHolding, type RoutinePolicy, type RoutineWord, routineHolds } from './routines.ts'
 import type { Reason, Session, Tool } from './words.ts'
 
 export interface View<T extends Tool = Tool> {
@@ -15,19 +16,27 @@ export interface View<T extends Tool = Tool> {
   /** Canonical name → the tool, for those held. */
   readonly byName: ReadonlyMap<string, T>
   readonly builtins: readonly string[]
+  /** Bare name → the built-in as a tool of its harness, for those held. It is listed nowhere; its harness asks about it. */
+  readonly builtinTools: ReadonlyMap<string, T>
   /** Why each tool of the registry that is not held is not. */
   readonly refused: ReadonlyMap<string, readonly Reason[]>
   /** Of those, the ones that are not registered for this session at all; the rest are outside its ceiling. */
   readonly absent: ReadonlySet<string>
+  /** Of a session of a routine: how the calls of each tool it holds go. */
+  readonly routine?: ReadonlyMap<string, RoutineWord>
 }
 
 /** What goes into a view besides the session: the brand's tools and the deployment's built-ins. */
 export interface Supply<T extends Tool> {
   readonly tools: readonly T[]
   readonly builtins: readonly string[]
+  /** The built-ins as tools, by bare name, where a harness can ask about them. */
+  readonly builtinTools?: ReadonlyMap<string, T>
   /** A mark of a tool's definition, so that the hash follows it. */
   readonly mark: (tool: T) => string
   readonly hash: (text: string) => string
+  /** The routine that the session works for, as it is now. */
+  readonly routine?: RoutinePolicy | undefined
 }
 
 /** Compiles the view of one session over what exists for its brand. */
@@ -35,18 +44,25 @@ export function compileView<T extends Tool>(session: Session, supply: Supply<T>)
   const byName = new Map<string, T>()
   const refused = new Map<string, readonly Reason[]>()
   const absent = new Set<string>()
+  const words = new Map<string, RoutineWord>()
   const sorted = [...supply.tools].sort((a, b) => (a.name < b.name ? -1 : 1))
   const live = new Set(sorted.map(({ connector }) => connector))
+  const builtins = supply.builtins.filter((name) => holdsBuiltin(session, name))
   for (const tool of sorted) {
-    const holding = holds(session, tool, live)
+    const routine = routineHolds(session, tool, supply.mark(tool), supply.routine)
+    const holding = tool.decidesBuiltins === true ? holdsPrompt(session, builtins) : holds(session, tool, live, routine)
+    if (holding.held && session.routine !== undefined) words.set(tool.name, 'word' in routine ? routine.word : 'asks')
     if (holding.held) byName.set(tool.name, tool)
     else refused.set(tool.name, holding.reasons)
     if (!holding.held && holding.filter === 'registration') absent.add(tool.name)
   }
   const tools = [...byName.values()]
-  const builtins = supply.builtins.filter((name) => holdsBuiltin(session, name))
-  const marks = tools.map((tool) => `${tool.name} ${tool.access} ${gateOf(tool)} ${supply.mark(tool)}`)
-  return { hash: supply.hash([...marks, ...builtins].join('\n')), tools, byName, builtins, refused, absent }
+  const builtinTools = new Map([...(supply.builtinTools ?? [])].filter(([name]) => builtins.includes(name)))
+  const mark = (tool: T): string =>
+    `${tool.name} ${tool.access} ${gateOf(tool)}${words.get(tool.name) ?? ''} ${supply.mark(tool)}`
+  const marks = [...tools.map(mark), ...builtins, ...[...builtinTools.values()].map(mark)]
+  const own = session.routine === undefined ? {} : { routine: words }
+  return { hash: supply.hash(marks.join('\n')), tools, byName, builtins, builtinTools, refused, absent, ...own }
 }
 
 /** What the gate does with its calls, as far as the tool itself says; a change of it is a change of the view. */
@@ -54,17 +70,23 @@ const gateOf = ({ ask, asks, switchedOff }: Tool): string => [ask, asks, switche
 const isSaid = (word: unknown): boolean => word !== undefined
 
 const NOTHING_LIVE: ReadonlySet<string> = new Set()
+const NO_ROUTINE: RoutineHolding = { because: 'No routine gives it.' }
 
 /**
  * Whether a session may hold a tool: role, then route, then the token's own ceiling; each can only take away
  * (seed 001, "How a session's tools are decided", filter 2). `live` names the connectors that have a tool for the brand
  * right now; a tool that stands on others is not held without it.
  */
-export function holds(session: Session, tool: Tool, live: ReadonlySet<string> = NOTHING_LIVE): Holding {
+export function holds(
+  session: Session,
+  tool: Tool,
+  live: ReadonlySet<string> = NOTHING_LIVE,
+  routine: RoutineHolding = NO_ROUTINE,
+): Holding {
   if (tool.withoutChannel === 'absent' && session.channel !== 'inbox') {
     return missing('no-channel', `${tool.name} asks a person, and is not registered for a session with no one to ask.`)
   }
-  const byRole = roleHolds(session, tool, live)
+  const byRole = roleHolds(session, tool, live, routine)
   if (!byRole.held) return byRole
   if (!routeKeeps(session, tool.name)) {
     return no('route', `The ${session.route.name} route does not keep ${tool.name}.`)
@@ -83,12 +105,13 @@ export function reaches(session: Session, connector: string): boolean {
     role.holds.some(named) ||
     (grant.skills.length > 0 && role.withSkills?.some(named) === true) ||
     role.connectors === 'every' ||
+    role.connectors === 'routine' ||
     (role.connectors === 'granted' && grant.connectors.includes(connector))
   const byRoute = route.keeps === 'everything' || route.connectors === true || route.keeps.some(named)
   return byRole && byRoute && ceiling.some(named)
 }
 
-function roleHolds(session: Session, tool: Tool, live: ReadonlySet<string>): Holding {
+function roleHolds(session: Session, tool: Tool, live: ReadonlySet<string>, routine: RoutineHolding): Holding {
   const { role, grant } = session
   if (role.holds.some((pattern) => covers(pattern, tool.name))) {
     return yes('role-holds', `The role ${role.name} lists ${tool.name}.`)
@@ -107,11 +130,19 @@ function roleHolds(session: Session, tool: Tool, live: ReadonlySet<string>): Hol
       return yes('every-connector', `The role ${role.name} holds every tool of every connector the brand has.`)
     case 'granted':
       return grantGives(session, tool, live)
+    case 'routine':
+      if (!('word' in routine)) return no('routine', routine.because)
+      return yes(`routine-${routine.word}`, ROUTINE_WORDS[routine.word])
     case 'none':
       return no('role', `The role ${role.name} holds no tool of ${tool.connector}.`)
     default:
       return no('role', `The role ${role.name} says nothing this gateway knows about connectors.`)
   }
+}
+
+const ROUTINE_WORDS: Readonly<Record<RoutineWord, string>> = {
+  asks: 'The routine has it enabled.',
+  automatic: 'The routine lets it run unattended.',
 }
 
 /** The read table of a granted connector, its joint tools, and its opt-in tools (seed 001, "Specialist coworker run", 1 to 3). */
@@ -154,6 +185,17 @@ function routeKeeps({ route }: Session, name: string): boolean {
 
 function holdsBuiltin(session: Session, name: string): boolean {
   return session.role.builtins.includes(name) && routeKeeps(session, name) && session.ceiling.includes(name)
+}
+
+/**
+ * The permission prompt rides on the built-ins it decides, so no ceiling need name it. Where nobody can be asked it could
+ * only refuse, and is absent.
+ */
+function holdsPrompt({ role, channel }: Session, builtins: readonly string[]): Holding {
+  if (role.permissionPrompt !== true) return no('no-prompt', `The role ${role.name} has no permission prompt.`)
+  if (channel !== 'inbox') return missing('no-channel', 'A permission prompt needs somebody to ask.')
+  if (builtins.length === 0) return no('no-builtins', 'The session holds no built-in that could be asked about.')
+  return yes('builtins', `The role ${role.name} lets its harness ask about the built-ins the session holds.`)
 }
 
 const yes = (rule: string, because: string): Holding => ({ held: true, reasons: [{ rule, because }] })

@@ -58,8 +58,12 @@ export interface Tool {
   readonly joint?: readonly string[]
   /** The skill that brings it; nothing else does. */
   readonly ridesOn?: string
+  /** A person may approve its calls for every session of the brand, until they take it back. */
+  readonly standing?: true
   /** The delegation depth that the session must have left. */
   readonly delegationDepth?: number
+  /** It decides on the harness's built-ins and gives nothing itself: held where there are some and a person to ask. */
+  readonly decidesBuiltins?: true
 }
 
 export type RouteName = 'standard' | 'read-only'
@@ -72,10 +76,14 @@ export interface Role {
   readonly describes: string
   /** Whether a person can be asked in a session of this role. */
   readonly asksPerson: boolean
+  /** Whether the person at the client’s end may be shown the way to a card’s page. They decide there, signed in. */
+  readonly terminalDecides?: true
+  /** Whether the harness may ask here before it runs a built-in of its own. */
+  readonly permissionPrompt?: true
   readonly builtins: readonly string[]
   readonly holds: readonly string[]
-  /** Which connectors' tools it may hold: all, the read table of granted ones, the named ones, or none. */
-  readonly connectors: 'every' | 'granted' | 'none'
+  /** Which connectors' tools it may hold: all, the read table of granted ones, what a routine says, or none. */
+  readonly connectors: 'every' | 'granted' | 'routine' | 'none'
   /** `all`: a session that names no tools gets everything the role may hold. `asked`: only what it names. */
   readonly given: 'all' | 'asked'
   /** Held besides `holds`, but only in a session whose grant names at least one skill. */
@@ -108,6 +116,14 @@ export interface Grant {
   readonly allowance: Readonly<Record<string, Readonly<Record<string, number>>>>
 }
 
+/** The routine that a session works for, as it was when the session was issued. Later versions only take away. */
+export interface SessionRoutine {
+  readonly id: string
+  readonly version: number
+  /** A person is present. */
+  readonly supervised: boolean
+}
+
 /** One caller with a verified token. It cannot exist without role, route, ceiling, grant and channel. */
 export interface Session {
   readonly id: string
@@ -121,6 +137,7 @@ export interface Session {
   readonly grant: Grant
   readonly channel: Channel
   readonly limits: Limits
+  readonly routine?: SessionRoutine
   /** Milliseconds since the epoch. */
   readonly issuedAt: number
   readonly expiresAt: number

@@ -55,6 +55,7 @@ export const sessionClaims = z.object({
     allowance: z.record(slug, allowance).default({}),
   }),
   approval: z.object({ channel: z.enum(['none', 'inbox']) }),
+  routine: z.strictObject({ id: text, version: z.int().positive(), supervised: z.boolean() }).optional(),
   limits: z
     .strictObject({
       runUsd: figure.optional(),
@@ -99,7 +100,22 @@ export function brokenRules(claims: SessionClaims, { roles, routes }: Policies):
   if (role !== undefined && claims.approval.channel !== 'none' && role.asksPerson !== true) {
     broken.push(`A session of the role ${role.name} has nobody to ask, so its approval channel must be none.`)
   }
-  return broken
+  return [...broken, ...routineRules(claims, role)]
+}
+
+/** A session works for a routine if, and only if, its role does; where it is supervised there is somebody to ask. */
+function routineRules({ routine, approval }: SessionClaims, role: Role | undefined): string[] {
+  if (role === undefined) return []
+  if (role.connectors === 'routine' && routine === undefined) {
+    return [`A session of the role ${role.name} works for a routine; say which: routine, instead of role.`]
+  }
+  if (role.connectors !== 'routine' && routine !== undefined) {
+    return [`A session of the role ${role.name} works for no routine.`]
+  }
+  if (routine?.supervised === true && approval.channel !== 'inbox') {
+    return ['A supervised session has somebody to ask, so its approval channel must be inbox.']
+  }
+  return []
 }
 
 /**
@@ -118,6 +134,7 @@ export function toSession(claims: SessionClaims, policies: Policies, id: string 
     allowance: Object.freeze(claims.grant.allowance as Record<string, Record<string, number>>),
   })
   const { channel } = claims.approval
+  const routine = claims.routine === undefined ? {} : { routine: Object.freeze({ ...claims.routine }) }
   return Object.freeze({
     id,
     issuer: claims.iss,
@@ -129,9 +146,10 @@ export function toSession(claims: SessionClaims, policies: Policies, id: string 
     grant,
     channel,
     limits: limitsOf(role, claims.limits),
+    ...routine,
     issuedAt: claims.iat * 1000,
     expiresAt: claims.exp * 1000,
-    viewKey: hash({ brand: claims.brand, role: role.name, route: route.name, ceiling, grant, channel }),
+    viewKey: hash({ brand: claims.brand, role: role.name, route: route.name, ceiling, grant, channel, ...routine }),
   })
 }
 

@@ -8,6 +8,13 @@ import { check, UnreadableJson } from '../json.ts'
 /** The `typ` of a session token; a token of any other kind is not one (RFC 8725, explicit typing). */
 export const SESSION_TYP = 'tollgate-session+jwt'
 
+/** A kind of token: its `typ`, and what people call it. */
+export interface Kind {
+  readonly typ: string
+  readonly what: string
+}
+const SESSION: Kind = { typ: SESSION_TYP, what: 'session token' }
+
 /** The longest token that is looked at, in bytes. */
 export const LONGEST_TOKEN = 8192
 
@@ -41,9 +48,9 @@ export interface Compact {
 }
 
 /** The token in an `Authorization` header. Throws TokenRefused. */
-export function bearer(authorization: string | undefined): string {
+export function bearer(authorization: string | undefined, { what }: Kind = SESSION): string {
   if (authorization === undefined || authorization.trim() === '') {
-    throw new TokenRefused('Send the session token in the header Authorization: Bearer TOKEN.', {
+    throw new TokenRefused(`Send the ${what} in the header Authorization: Bearer TOKEN.`, {
       tokenSent: false,
     })
   }
@@ -52,7 +59,7 @@ export function bearer(authorization: string | undefined): string {
   }
   const token = /^bearer +([^\s,]+)$/i.exec(authorization)?.[1]
   if (token === undefined) {
-    throw new TokenRefused('The Authorization header must be the word Bearer, a space and one session token.')
+    throw new TokenRefused(`The Authorization header must be the word Bearer, a space and one ${what}.`)
   }
   return token
 }
@@ -61,22 +68,21 @@ const PARTS = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/
 const BOUNDS = { depth: 8, values: 4000 }
 
 /** Reads a token's form. Throws TokenRefused; the signature and the claims are judged by others. */
-export function readCompact(token: string): Compact {
+export function readCompact(token: string, kind: Kind = SESSION): Compact {
   const parts = PARTS.exec(token)
-  if (parts === null) throw new TokenRefused('This is no session token: it must be three base64url parts with dots.')
+  if (parts === null) throw new TokenRefused(`This is no ${kind.what}: it must be three base64url parts with dots.`)
   const [, header, payload, signature] = parts as unknown as [string, string, string, string]
   decode(signature)
-  return { token, header: readHeader(readObject(header)), payload: readObject(payload) }
+  return { token, header: readHeader(readObject(header), kind), payload: readObject(payload) }
 }
 
-function readHeader(header: Record<string, unknown>): Compact['header'] {
+function readHeader(header: Record<string, unknown>, kind: Kind): Compact['header'] {
   const stray = Object.keys(header).find((name) => name !== 'alg' && name !== 'typ' && name !== 'kid')
   if (stray !== undefined) {
     throw new TokenRefused(`The token's header may hold alg, typ and kid only, and it holds ${stray.slice(0, 40)}.`)
   }
   const { alg, typ, kid } = header
-  if (typ !== SESSION_TYP)
-    throw new TokenRefused(`The token's header must say typ ${SESSION_TYP}; this is another kind.`)
+  if (typ !== kind.typ) throw new TokenRefused(`The token's header must say typ ${kind.typ}; this is another kind.`)
   if (typeof alg !== 'string') throw new TokenRefused("The token's header must name its alg.")
   if (kid !== undefined && (typeof kid !== 'string' || !/^[!-~]{1,200}$/.test(kid))) {
     throw new TokenRefused("The token's header must name its kid in at most 200 printable characters.")

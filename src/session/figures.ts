@@ -83,6 +83,21 @@ export async function settleUsd(tx: Tx, session: { id: string; parent: string | 
     .where(and(eq(sessionFigures.sessionId, session.parent), eq(sessionFigures.figure, RUN_USD)))
 }
 
+/** Gives a parent back what its child, which is over, left free of the figures that its calls are billed to. */
+export async function giveBack(tx: Tx, { id, parent }: { id: string; parent: string | null }): Promise<void> {
+  if (parent === null) return
+  await tx.execute(sql`
+    with free as (
+      select figure, ${left} as back from session_figures
+      where session_id = ${id} and figure <> ${RUN_USD} and ${left} > 0 for update
+    ), child as (
+      update session_figures set returned = returned + free.back from free
+      where session_id = ${id} and session_figures.figure = free.figure
+    )
+    update session_figures set carved = greatest(0, carved - free.back) from free
+    where session_id = ${parent} and session_figures.figure = free.figure`)
+}
+
 /** What was used today of one figure, as a decimal, and whether `more` still keeps within `most`. */
 export interface DayUse {
   readonly used: string
@@ -105,8 +120,8 @@ export async function dayUse(
         select id, least(revoked_at, ended_at, expires_at) as over from sessions
         where brand = ${whose.brand} and expires_at >= ${TODAY} and parent is null and ${sameRuns(whose)}
       ), day as (
-        select coalesce(sum(case when over > now() or spent is null then most else spent + carved end), 0)
-          as used
+        select coalesce(sum(case when over > now() or (spent is null and reserved = 0) then greatest(most, ${USED})
+          else ${USED} end), 0) as used
         from runs join session_figures on session_id = id
         where over >= ${TODAY} and figure = ${figure}
       )
@@ -121,4 +136,8 @@ export const sameRuns = ({ role, coworker }: { readonly role: string; readonly c
 
 const TODAY = sql`(date_trunc('day', now() at time zone 'utc') at time zone 'utc')`
 
-const left = sql<string>`${sessionFigures.most} - ${sessionFigures.carved} - coalesce(${sessionFigures.spent}, 0)`
+/** Booked, reserved and handed on. */
+const USED = sql`coalesce(session_figures.spent, 0) + session_figures.reserved + session_figures.carved`
+
+/** What of a figure is free. */
+export const left = sql<string>`(session_figures.most - session_figures.returned - (${USED}))`

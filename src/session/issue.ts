@@ -103,10 +103,9 @@ export function planSession(request: IssueRequest, supply: Supply, making: Makin
   if (broken.length > 0) return { ok: false, broken }
 
   const ceiling = ceilingOf(role, route, named, granted, connectors)
-  if (
-    (request.tools?.length ?? 0) > 0 &&
-    !ceiling.some((name) => couldHold(name, role, route, granted, brand, supply))
-  ) {
+  const delegationDepth = request.limits?.delegationDepth ?? role.limits.delegationDepth ?? 0
+  const asking = { role, route, grant: request.grant, delegationDepth }
+  if ((request.tools?.length ?? 0) > 0 && !ceiling.some((name) => couldHold(name, asking, brand, supply))) {
     const detail = `A ${role.name} session on the ${route.name} route can hold none of the tools asked for; ${offer(role, connectors)}.`
     return { ok: false, broken: [{ path: 'tools', rule: 'nothing_to_hold', detail }] }
   }
@@ -155,30 +154,33 @@ function ceilingOf(
 
 const whole = (slug: string) => `mcp__${slug}__*`
 
+/** What of a request decides which tools its session can come to hold. */
+interface Asking {
+  readonly role: Role
+  readonly route: Route
+  readonly grant: IssueRequest['grant']
+  readonly delegationDepth: number
+}
+
 /** Whether a session could ever hold anything that a ceiling entry names, whatever connectors come to offer. */
-function couldHold(
-  name: string,
-  role: Role,
-  route: Route,
-  granted: readonly string[],
-  brand: string,
-  supply: Supply,
-): boolean {
+function couldHold(name: string, asking: Asking, brand: string, supply: Supply): boolean {
+  const { role, route, grant } = asking
   const kept = route.keeps === 'everything' || route.keeps.some((pattern) => overlap(pattern, name))
   const slug = split(name)?.connector
   if (slug === undefined) return role.builtins.includes(name) && kept
   if (!kept && route.connectors !== true) return false
   if ([...role.holds, ...(role.withSkills ?? [])].some((pattern) => overlap(pattern, name))) return true
-  if (role.connectors === 'every') return true
-  if (role.connectors !== 'granted' || !granted.includes(slug)) return false
+  if (role.connectors === 'every' || role.connectors === 'routine') return true
+  if (role.connectors !== 'granted') return false
   const tool = supply.tool(brand, name)
-  return tool === undefined || holds(sessionLike(role, route, name, granted), tool).held
+  if (tool === undefined) return grant?.connectors.includes(slug) === true
+  return holds(sessionLike(name, asking), tool, new Set(supply.connectors(brand))).held
 }
 
 const overlap = (a: string, b: string) => covers(a, b) || covers(b, a)
 
 /** As much of a session as the question whether it holds a tool needs. */
-function sessionLike(role: Role, route: Route, name: string, connectors: readonly string[]): Session {
+function sessionLike(name: string, { role, route, grant, delegationDepth }: Asking): Session {
   return {
     id: '',
     issuer: '',
@@ -187,9 +189,9 @@ function sessionLike(role: Role, route: Route, name: string, connectors: readonl
     role,
     route,
     ceiling: [name],
-    grant: { connectors, skills: [], allowance: {} },
+    grant: { connectors: grant?.connectors ?? [], skills: grant?.skills ?? [], allowance: {} },
     channel: 'none',
-    limits: {},
+    limits: { delegationDepth },
     issuedAt: 0,
     expiresAt: 0,
     viewKey: '',

@@ -14,7 +14,7 @@ export interface Caps {
   readonly liveSessionsPerBrand?: number | undefined
   /** Sessions of a role that a brand may start within an hour, such as inbound email turns. */
   readonly startsPerHour?: Readonly<Record<string, number>> | undefined
-  /** What all runs of a role may cost a brand in a day, in US dollars; of two settings the smaller. */
+  /** What all runs of a role may cost a brand in a day, in US dollars; a brand's own smaller figure goes before it. */
   readonly dayUsd?: Readonly<Record<string, number>> | undefined
 }
 
@@ -28,8 +28,14 @@ export interface DayFigure {
   readonly perDay: number
 }
 
-/** The day's figures that a run must fit in. Without a per-run figure a run may take the day's, so it counts for it. */
-export function dayFigures({ grant, limits, role }: Pick<Session, 'grant' | 'limits' | 'role'>, caps: Caps) {
+/**
+ * The day's figures that a run must fit in; `roleUsd` is what all runs of its role may cost the brand in a day. Without a
+ * per-run figure a run may take the day's, so it counts for it.
+ */
+export function dayFigures(
+  { grant, limits, role }: Pick<Session, 'grant' | 'limits' | 'role'>,
+  roleUsd: number | undefined,
+) {
   const figures: DayFigure[] = []
   for (const [connector, allowance] of Object.entries(grant.allowance)) {
     for (const [day, perDay] of Object.entries(allowance)) {
@@ -39,9 +45,9 @@ export function dayFigures({ grant, limits, role }: Pick<Session, 'grant' | 'lim
       figures.push({ name: figureName(connector, day), figure, perRun: allowance[run] ?? perDay, perDay })
     }
   }
-  const perDay = caps.dayUsd?.[role.name]
-  if (perDay !== undefined) {
-    figures.push({ name: `${role.name} dollars per day`, figure: RUN_USD, perRun: limits.runUsd ?? perDay, perDay })
+  if (roleUsd !== undefined) {
+    const perRun = limits.runUsd ?? roleUsd
+    figures.push({ name: `${role.name} dollars per day`, figure: RUN_USD, perRun, perDay: roleUsd })
   }
   return figures
 }

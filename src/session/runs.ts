@@ -40,12 +40,16 @@ class Refused extends Error {
   }
 }
 
-/** Starts a run and records it, or says which limits it would pass. Throws when the database cannot be asked. */
-export function beginRun(audit: Audit, run: Run, caps: Caps): Promise<Begun> {
+/**
+ * Starts a run and records it, or says which limits it would pass. Throws when the database cannot be asked.
+ * `also` is done first in the same transaction; what it throws ends it.
+ */
+export function beginRun(audit: Audit, run: Run, caps: Caps, also?: (tx: Tx) => Promise<void>): Promise<Begun> {
   const { session, claims, by, registered, coworker, retryOf } = run
   const whose = { brand: session.brand, role: session.role.name, coworker }
   return attempt(audit, session, by, undefined, async (tx) => {
     await lockBrand(tx, session.brand)
+    await also?.(tx)
     const earlier = retryOf === undefined ? undefined : await readEarlier(tx, retryOf)
     const broken = [
       ...(retryOf === undefined ? [] : retryProblems(earlier, whose, session.limits.attempts)),

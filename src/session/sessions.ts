@@ -11,7 +11,7 @@ import { tell } from '../db/events.ts'
 import { sessions } from '../db/schema.ts'
 import type { Session } from '../policy/words.ts'
 import type { SessionClaims } from './claims.ts'
-import { keepFigures, settleUsd } from './figures.ts'
+import { giveBack, keepFigures, settleUsd } from './figures.ts'
 
 /** A session as it was recorded. `reportedUsd` is a decimal, as text. */
 export interface StoredSession {
@@ -147,7 +147,8 @@ export function revokeSession(
     const found = await settle(tx, id, changed, (session) =>
       record({ kind: 'session.revoked', ...about(session), by, ...(reason === undefined ? {} : { reason }) }),
     )
-    if (changed.length > 0) {
+    if (changed[0] !== undefined) {
+      await giveBack(tx, changed[0])
       await fell(tx, id, { revokedAt: sql`now()` }, (session) =>
         record({ kind: 'session.revoked', ...about(session), by, reason: `Its parent ${session.parent} was revoked.` }),
       )
@@ -182,6 +183,7 @@ export function endSession(
     )
     if (changed[0] !== undefined) {
       if (usd !== undefined) await settleUsd(tx, changed[0], usd)
+      await giveBack(tx, changed[0])
       await fell(tx, id, { endedAt: sql`now()` }, (session) =>
         record({ kind: 'session.ended', ...about(session), by, reason: `Its parent ${session.parent} ended.` }),
       )

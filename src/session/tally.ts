@@ -6,6 +6,7 @@ import { rows, type Tx } from '../db/connect.ts'
 import { sql } from '../db/drizzle.ts'
 import type { Session } from '../policy/words.ts'
 import type { SessionClaims } from './claims.ts'
+import { findDayCap, smallerCap } from './day-caps.ts'
 import { dayUse, sameRuns } from './figures.ts'
 import { type Caps, dayFigures, type Earlier, type Tally } from './limits.ts'
 
@@ -33,8 +34,9 @@ export async function tallyOf(tx: Tx, { session, coworker }: Counted, caps: Caps
       (select count(*)::int from sessions where brand = ${brand} and role = ${role} and parent is null
         and created_at > now() - interval '1 hour') as started`),
   )
+  const usd = smallerCap(caps.dayUsd?.[role], await findDayCap(tx, brand, role))
   const day: Tally['day'][number][] = []
-  for (const figure of dayFigures(session, caps)) {
+  for (const figure of dayFigures(session, usd)) {
     const asked = { figure: figure.figure, more: figure.perRun, most: figure.perDay }
     day.push({ ...figure, ...(await dayUse(tx, { brand, role, coworker }, asked)) })
   }

@@ -110,15 +110,7 @@ export function createTokens({ keyring, resource, issuers, roles, routes, now, r
   }
 
   async function verifyOwn(compact: Compact): Promise<Session> {
-    const { alg, kid } = compact.header
-    if (alg !== 'EdDSA') throw new TokenRefused("The token's alg must be EdDSA.")
-    const key = kid === undefined ? undefined : (keyring.verifying(kid) ?? (await keyring.find(kid)))
-    if (key === undefined) {
-      throw new TokenRefused(
-        'The token is signed with a key this gateway does not know or has retired; get a new token.',
-      )
-    }
-    await checkSignature(compact, key, 'EdDSA')
+    await checkOwnSignature(compact, keyring)
     const claims = believed(compact)
     return accepted(toSession(claims, policies))
   }
@@ -180,7 +172,10 @@ export function createTokens({ keyring, resource, issuers, roles, routes, now, r
 }
 
 /** What is wrong with the times of a token at `nowMs`, or undefined. */
-function wrongTimes({ iat, nbf, exp }: Pick<SessionClaims, 'iat' | 'nbf' | 'exp'>, nowMs: number): string | undefined {
+export function wrongTimes(
+  { iat, nbf, exp }: Pick<SessionClaims, 'iat' | 'nbf' | 'exp'>,
+  nowMs: number,
+): string | undefined {
   const now = nowMs / 1000
   if (!(exp > iat)) return 'The token must expire after it was issued: exp must be later than iat.'
   if (!(exp - iat <= LONGEST_S)) return `The token lives longer than ${LONGEST_SESSION_DAYS} days; issue a shorter one.`
@@ -188,6 +183,17 @@ function wrongTimes({ iat, nbf, exp }: Pick<SessionClaims, 'iat' | 'nbf' | 'exp'
   if (!(iat <= now + LEEWAY_S)) return 'The token was issued in the future; set the clock of its issuer right.'
   if (nbf !== undefined && !(nbf <= now + LEEWAY_S)) return 'The token is not valid yet; use it after its nbf.'
   return undefined
+}
+
+/** Whether a key of this gateway signed the token, with EdDSA and nothing else. Throws TokenRefused. */
+export async function checkOwnSignature(compact: Compact, keyring: Keyring): Promise<void> {
+  const { alg, kid } = compact.header
+  if (alg !== 'EdDSA') throw new TokenRefused("The token's alg must be EdDSA.")
+  const key = kid === undefined ? undefined : (keyring.verifying(kid) ?? (await keyring.find(kid)))
+  if (key === undefined) {
+    throw new TokenRefused('The token is signed with a key this gateway does not know or has retired; get a new token.')
+  }
+  await checkSignature(compact, key, 'EdDSA')
 }
 
 async function checkSignature({ token }: Compact, key: CryptoKey, alg: string): Promise<void> {

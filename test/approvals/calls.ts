@@ -19,6 +19,7 @@ export const tool: RegisteredTool = {
   description: 'Writes a file.',
   definition: { legacy: '', modern: '' },
   digest: 'd'.repeat(64),
+  upstream: 'u'.repeat(64),
 }
 
 const role: Role = {

@@ -4,26 +4,35 @@
  */
 import type { CardStatus } from '../../src/approvals/cards.ts'
 
+interface ModelStanding {
+  readonly id: string
+  /** Exactly this call, or all of them: they differ within the pattern. */
+  readonly call: number | 'all'
+  left: number
+  revoked: boolean
+}
+
 interface ModelCard {
   readonly id: string
   status: CardStatus
-  /** Its time (to decide, or of its lease) is over and no sweep came by yet. */
-  over: boolean
   delivered: boolean
+  readonly standing: ModelStanding | undefined
 }
 
 const OPEN: readonly CardStatus[] = ['pending', 'approved', 'running']
 
 export interface Model {
-  /** All cards of each call, oldest first. */
+  /** All cards of each call of one session, oldest first. */
   readonly calls: readonly ModelCard[][]
-  /** How often each card ran. */
-  readonly runs: Map<string, number>
+  /** Approvals that stand, oldest first. */
+  readonly standing: ModelStanding[]
+  sessionOver: boolean
 }
 
 /** A model of so many different calls of one session. */
 export function emptyModel(calls: number): Model {
-  return { calls: Array.from({ length: calls }, () => []), runs: new Map() }
+  const none = Array.from({ length: calls }, () => [])
+  return { calls: none, standing: [], sessionOver: false }
 }
 
 /** The card any command on a call means: the newest. */
@@ -35,6 +44,17 @@ export function open(model: Model, call: number): ModelCard | undefined {
   return card !== undefined && OPEN.includes(card.status) ? card : undefined
 }
 
+/** Parks a call under the id that the real side gave: approved where something stands for it, exact before similar. */
+export function park(model: Model, call: number, id: string): ModelCard {
+  const live = model.sessionOver ? [] : model.standing.filter(({ revoked, left }) => !revoked && left > 0)
+  const standing = live.findLast((one) => one.call === call) ?? live.findLast((one) => one.call === 'all')
+  if (standing !== undefined) standing.left--
+  const status = standing === undefined ? 'pending' : 'approved'
+  const card: ModelCard = { id, status, delivered: false, standing }
+  model.calls[call]?.push(card)
+  return card
+}
+
 /** What a caller would find. */
 export function latest(model: Model, call: number): ModelCard | undefined {
   const told = (card: ModelCard) => !OPEN.includes(card.status) && card.status !== 'withdrawn' && !card.delivered
@@ -44,21 +64,21 @@ export function latest(model: Model, call: number): ModelCard | undefined {
 /** Moves the newest card of a call, if that is legal from where it stands. */
 export function move(model: Model, call: number, from: readonly CardStatus[], to: CardStatus): boolean {
   const card = newest(model, call)
-  if (card === undefined) return false
-  const person = to === 'approved' || to === 'denied' || to === 'withdrawn'
-  if (person && card.status === 'pending' && card.over) card.status = 'expired'
-  if (!from.includes(card.status)) return false
+  if (card === undefined || !from.includes(card.status)) return false
   card.status = to
-  card.over = false
-  if (to === 'running') model.runs.set(card.id, (model.runs.get(card.id) ?? 0) + 1)
   return true
 }
 
-/** What a sweep does: all whose time is over. Returns how many moved. */
-export function sweep(model: Model): number {
-  const over = model.calls
-    .flat()
-    .filter((card) => card.over && (card.status === 'pending' || card.status === 'running'))
-  for (const card of over) card.status = card.status === 'pending' ? 'expired' : 'unknown'
-  return over.length
+/** Takes a standing approval back, and what it let through and has not started. */
+export function revoke(model: Model, standing: ModelStanding | undefined): boolean {
+  if (standing === undefined || standing.revoked) return false
+  standing.revoked = true
+  const started = model.calls.flat().filter((card) => card.standing === standing && card.status === 'approved')
+  for (const card of started) card.status = 'withdrawn'
+  return true
+}
+
+/** The time of the newest card of a call, or its lease, is over. */
+export function lapse(model: Model, call: number): void {
+  if (!move(model, call, ['pending'], 'expired')) move(model, call, ['running'], 'unknown')
 }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { CardEvent } from '../../src/approvals/cards.ts'
+import type { Card, CardEvent } from '../../src/approvals/cards.ts'
+import { createWaiting } from '../../src/approvals/wait.ts'
 import { call } from './calls.ts'
 import { freshRoom, type Room, until } from './world.ts'
 
@@ -30,7 +31,7 @@ test('a waiter wakes at once when a person decides, in any number', async () => 
 
 test('a waiter wakes by polling when the notice was lost', async () => {
   const id = await parked()
-  const cards = room.also({})
+  const cards = room.also({ pollMs: 1_000 })
   const wait = cards.wait(id, { untilMs: 10_000 })
   await until(() => cards.waiting(id))
   const started = performance.now()
@@ -108,4 +109,23 @@ test('closing the room ends its waits', async () => {
   await until(() => cards.waiting(id))
   await cards.close()
   expect((await wait)?.status).toBe('pending')
+})
+
+test('however many wait, the database is asked with few different numbers of ids', async () => {
+  const asked = new Map<number, number>()
+  const statuses = async (ids: readonly string[]) => {
+    asked.set(ids.length, new Set(ids).size)
+    return []
+  }
+  const open = { status: 'pending' } as Card
+  const waiting = createWaiting({ read: async () => [open], statuses, pollMs: 600_000 })
+  const waits: Promise<unknown>[] = []
+  for (let n = 1; n <= 100; n++) {
+    waits.push(waiting.wait(`card-${n}`, { untilMs: 10_000 }))
+    waiting.heard({ kind: 'listening' })
+    await new Promise(setImmediate)
+  }
+  waiting.close()
+  await Promise.all(waits)
+  expect(Object.fromEntries(asked)).toEqual({ 1: 1, 2: 2, 4: 4, 8: 8, 16: 16, 32: 32, 64: 64, 128: 100 })
 })

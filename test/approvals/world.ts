@@ -15,7 +15,7 @@ export interface Room {
   readonly db: Database
   readonly audit: Audit
   readonly cards: Cards
-  /** The same room again over the same database, with other times. */
+  /** The same room again over the same database, with other times; what is not said is as in `cards`. */
   also(parts: Partial<CardsParts>): Cards
   close(): Promise<void>
 }
@@ -34,6 +34,7 @@ export function roomOn(db: Database, parts: Partial<CardsParts>, closed: () => P
       leaseMs: 60_000,
       log: quiet,
       newId: randomUUID,
+      ...parts,
       ...other,
     })
     opened.push(cards)

@@ -7,6 +7,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { measureApprovals } from './approve.ts'
 import { type Idle, measureIdle } from './idle.ts'
 import { drive, quantile, type Slice } from './load.ts'
 import { checkAnswers, measureAll, openLane, type Pace, SCENARIOS } from './measure.ts'
@@ -75,7 +76,9 @@ async function run(): Promise<Figures> {
     idle.set(target.name, await measureIdle(target, options.quick ? 500 : 1_000))
     say(`memory of ${target.name}`)
   }
-  return { machine: machine(), foreignCores: foreign(rows), rows, idle }
+  const approvals = await measureApprovals({ rounds: options.quick ? 2 : 6, perRound: options.quick ? 20 : 50 })
+  say('approve to run')
+  return { machine: machine(), foreignCores: foreign(rows), rows, idle, approvals }
 }
 
 const slicesOf = (rows: Figures['rows']): Slice[] =>
@@ -111,7 +114,13 @@ async function measure(): Promise<void> {
   console.log(failed.length === 0 ? '\nNo call failed.' : `\nFAILED:\n${failed.join('\n')}`)
   if (failed.length > 0) process.exitCode = 1
   if (options.json !== undefined) {
-    const plain = { ...figures, rows: nested(figures.rows), idle: Object.fromEntries(figures.idle), failed }
+    const plain = {
+      ...figures,
+      rows: nested(figures.rows),
+      idle: Object.fromEntries(figures.idle),
+      approvals: Object.fromEntries(figures.approvals),
+      failed,
+    }
     writeFileSync(options.json, `${JSON.stringify(plain, null, 1)}\n`)
   }
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import { cpus, release, totalmem, type } from 'node:os'
+import { type Approvals, DIRECT } from './approve.ts'
 import type { Idle } from './idle.ts'
 import { quantile, type Slice } from './load.ts'
 import { type Rows, SCENARIOS } from './measure.ts'
@@ -13,6 +14,7 @@ export interface Figures {
   readonly foreignCores: number
   readonly rows: ReadonlyMap<string, Rows>
   readonly idle: ReadonlyMap<string, Idle>
+  readonly approvals: Approvals
 }
 
 type Field = 'perSecond' | 'p50' | 'p99' | 'cpuMicros'
@@ -92,6 +94,10 @@ export function report(figures: Figures): string {
       ]),
     ),
     '',
+    heading('approve to run'),
+    '',
+    approvalTable(figures.approvals),
+    '',
     heading('goals, for tollgate on PostgreSQL'),
     '',
     goals(figures),
@@ -119,6 +125,19 @@ function loadTable(rows: Rows): string {
     ]
   })
   return table([...head, ...absolute], lines)
+}
+
+/** From a person's click to the upstream, beside what a post and a notice alone take. */
+function approvalTable(approvals: Approvals): string {
+  const sorted = new Map([...approvals].map(([name, took]) => [name, Float64Array.from(took).sort()]))
+  const base = sorted.get(DIRECT) ?? []
+  const lines = [...sorted].map(([name, took]) => [
+    name,
+    figure(quantile(took, 0.5) / quantile(base, 0.5)),
+    figure(quantile(took, 0.5)),
+    figure(quantile(took, 0.99)),
+  ])
+  return table(['what', 'p50 × a post', 'p50, ms', 'p99, ms'], lines)
 }
 
 /** What the gateway is to reach, and what it reached. */

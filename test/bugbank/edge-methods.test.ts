@@ -8,13 +8,17 @@ import {
   HELLO,
   headerText,
   type RpcAnswer,
+  type RpcOptions,
   speaker,
   startGateway,
 } from '../support/gateway.ts'
 import { startUpstream, tool, type Upstream } from '../support/upstream.ts'
 
-/** `serves`: a result. `refuses`: -32601, that only tools are proxied. `opens`: a stream. */
-type Expectation = 'serves' | 'refuses' | 'opens'
+/**
+ * `serves`: a result. `refuses`: -32601, that only tools are proxied. `opens`: a stream. `extends`: -32021 where the request
+ * does not declare the extension it belongs to, and -32602 for something that never was where it does.
+ */
+type Expectation = 'serves' | 'refuses' | 'opens' | 'extends'
 
 const EXPECTED: Readonly<Record<string, Readonly<Record<Era, Expectation>>>> = {
   initialize: { legacy: 'serves', modern: 'refuses' },
@@ -32,25 +36,27 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<Era, Expectation>>>> = {
   'resources/read': { legacy: 'refuses', modern: 'refuses' },
   'resources/subscribe': { legacy: 'refuses', modern: 'refuses' },
   'resources/unsubscribe': { legacy: 'refuses', modern: 'refuses' },
-  'tasks/get': { legacy: 'refuses', modern: 'refuses' },
+  'tasks/get': { legacy: 'refuses', modern: 'extends' },
   'tasks/result': { legacy: 'refuses', modern: 'refuses' },
   'tasks/list': { legacy: 'refuses', modern: 'refuses' },
-  'tasks/cancel': { legacy: 'refuses', modern: 'refuses' },
-  'tasks/update': { legacy: 'refuses', modern: 'refuses' },
+  'tasks/cancel': { legacy: 'refuses', modern: 'extends' },
+  'tasks/update': { legacy: 'refuses', modern: 'extends' },
   'sampling/createMessage': { legacy: 'refuses', modern: 'refuses' },
   'elicitation/create': { legacy: 'refuses', modern: 'refuses' },
   'roots/list': { legacy: 'refuses', modern: 'refuses' },
 }
 
+const TASKS = { 'io.modelcontextprotocol/tasks': {} }
+
 /** Sessions of each kind, and the tools each lists. */
 const ROLES: ReadonlyArray<readonly [role: string, request: Record<string, unknown>, holds: readonly string[]]> = [
-  ['person-chat', {}, ['u__echo', 'u__write_file']],
+  ['person-chat', {}, ['harness__permission_prompt', 'u__echo', 'u__write_file']],
   ['specialist', { grant: { connectors: ['u'] } }, ['u__echo']],
   ['coworker', { tools: ['Read'] }, []],
   ['goal-agent', {}, []],
   ['goal-reviewer', {}, []],
   ['inbound-email', {}, []],
-  ['person-chat', { route: 'read-only' }, []],
+  ['person-chat', { route: 'read-only' }, ['harness__permission_prompt']],
 ]
 
 let upstream: Upstream
@@ -91,14 +97,14 @@ const PARAMS: Readonly<Record<string, Record<string, unknown>>> = {
 }
 
 /** Asks, with what Mcp-Name has to mirror. */
-async function ask(era: Era, token: string, method: string, signal?: AbortSignal): Promise<RpcAnswer> {
+async function ask(era: Era, token: string, method: string, options: RpcOptions = {}): Promise<RpcAnswer> {
   const params = PARAMS[method] ?? {}
   const mirrored = params.uri ?? params.taskId ?? params.name
   // A modern-only method makes a request modern, whatever else it says; without its headers it is a mismatch.
   const speak = await speaker(gateway, era, token)
   const headers: Record<string, string> = {}
   if (era === 'modern' && typeof mirrored === 'string') headers['mcp-name'] = headerText(mirrored)
-  return speak(method, params, { headers, ...(signal === undefined ? {} : { signal }) })
+  return speak(method, params, { ...options, headers })
 }
 
 describe('A7: each method', () => {
@@ -114,6 +120,13 @@ describe('A7: each method', () => {
       if (expected === 'opens') {
         const opened = await fetchStream(token)
         expect([role, opened]).toEqual([role, { status: 200, first: expect.stringContaining('acknowledged') }])
+        continue
+      }
+      if (expected === 'extends') {
+        const declared = await ask(era, token, method, { capabilities: { extensions: TASKS } })
+        expect([role, declared.status, declared.answer.error.code]).toEqual([role, 200, -32602])
+        const undeclared = await ask(era, token, method)
+        expect([role, undeclared.status, undeclared.answer.error.code]).toEqual([role, 400, -32021])
         continue
       }
       const { status, answer } = await ask(era, token, method)
@@ -237,7 +250,10 @@ describe('A7: each method', () => {
     const method = era === 'legacy' ? 'initialize' : 'server/discover'
     for (const token of tokens) {
       const { capabilities } = (await ask(era, token, method)).answer.result
-      expect(capabilities).toEqual({ tools: { listChanged: true } })
+      expect(capabilities).toEqual({
+        tools: { listChanged: true },
+        ...(era === 'modern' && { extensions: TASKS }),
+      })
     }
   })
 

@@ -67,7 +67,7 @@ beforeAll(async () => {
   ;[bank, wide] = await Promise.all([startBank(DEFINITIONS, { behaviours: echo }), startUpstream()])
   gateway = await startGateway({
     ...bank.servers,
-    wide: { type: 'http', url: wide.url, tools: { '*': 'read' } },
+    wide: { type: 'http', url: wide.url, tools: { '*': 'read' }, newTools: 'open' },
     gated: { type: 'http', url: bank.http.new.url },
   })
   await gateway.running.settled(10_000)

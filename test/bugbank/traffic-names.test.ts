@@ -48,14 +48,18 @@ beforeAll(async () => {
   ])
   upstream('stuck').setIntercept(loop(() => 'again'))
   upstream('swinging').setIntercept(loop((cursor) => (cursor === 'tick' ? 'tock' : 'tick')))
+  // Here it is about names and notices; that new tools are closed is shown elsewhere.
   const servers = Object.fromEntries(
-    Object.entries(byName).map(([name, { url }]) => [name, { type: 'http', url, tools: { '*': 'read' } }]),
+    Object.entries(byName).map(([name, { url }]) => [
+      name,
+      { type: 'http', url, tools: { '*': 'read' }, newTools: 'open' },
+    ]),
   )
   const stdio = { command: process.execPath, args: [STDIO, '--tools', '50', '--page', '7'], tools: { '*': 'read' } }
   gateway = await startGateway({
     ...servers,
     pages_pipe: stdio,
-    told_pipe: { ...stdio, args: [STDIO, '--era', 'legacy'] },
+    told_pipe: { ...stdio, args: [STDIO, '--era', 'legacy'], newTools: 'open' },
   })
   await gateway.running.settled(15_000)
   token = await gateway.token({ role: 'person-chat' })

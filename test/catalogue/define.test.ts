@@ -98,6 +98,7 @@ describe('defineConnector', () => {
     ['a joint tool without its own connector', tool({ joint: ['a', 'b'] }), /"joint" lists its own/],
     ['an opt-in tool beside nothing', tool({ optIn: true }), /stands "beside"/],
     ['a skill-borne tool in the read table', tool({ ridesOn: 'method' }), /is not granted with a connector/],
+    ['an approval that stands for what asks nobody', tool({ standing: true }), /only what asks a person/],
     ['a proposal that writes', tool({ ...write, proposes: true }), /a proposal commits nothing/],
     [
       'a vendor’s tool that runs when approvals are off',

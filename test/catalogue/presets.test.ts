@@ -106,3 +106,61 @@ describe('a presets file is refused', () => {
     )
   })
 })
+
+describe('what is wrong with a preset is said whole, each with its place', () => {
+  const lines = (grant: string, more = '') => [
+    'defaults: { runBudgetUsd: 0.5, maxTurns: 10, maxConcurrentRuns: 1, maxDelegationDepth: 0 }',
+    'presets:',
+    `  - { preset: one, title: One, builtins: [Read], tools: [], grant: ${grant} }`,
+    ...(more === '' ? [] : [more]),
+  ]
+  const said = (...text: string[]) => read(text.join('\n'))
+
+  it.each<[string, string]>([
+    [
+      '{ connectors: [github], allowance: { firecrawl: { perRunCredits: 1, perDayCredits: 2 } } }',
+      'presets[0].grant.allowance.firecrawl: the preset does not grant firecrawl; take one of the two out.',
+    ],
+    [
+      '{ connectors: [github], allowance: { github: { perRunCredits: 1, perDayCredits: 2 } } }',
+      'presets[0].grant.allowance.github: github does not bill, so it has no allowance.',
+    ],
+    [
+      '{ connectors: [firecrawl], allowance: { firecrawl: { perRunUsd: 1, perDayUsd: 2 } } }',
+      'presets[0].grant.allowance.firecrawl: firecrawl is counted in perRunCredits and perDayCredits.',
+    ],
+    [
+      '{ connectors: [firecrawl], allowance: { firecrawl: { perRunCredits: 3, perDayCredits: 2 } } }',
+      'presets[0].grant.allowance.firecrawl: perRunCredits is above perDayCredits; a run cannot have more than its day.',
+    ],
+    [
+      '{ connectors: [firecrawl, firecrawl] }',
+      'presets[0].grant.connectors[1]: "firecrawl" is listed twice; keep one.',
+    ],
+    [
+      '{ connectors: [firecrwl] }',
+      'presets[0].grant.connectors[0]: no connector is called "firecrwl": write firecrawl.',
+    ],
+    ['{ connectors: [zzzzzzzz] }', 'presets[0].grant.connectors[0]: no connector is called "zzzzzzzz".'],
+    ['{ skills: [a, a] }', 'presets[0].grant.skills[1]: "a" is listed twice; keep one.'],
+    ['{ withDataSkills: [b] }', 'presets[0].grant.withDataSkills[0]: no granted skill is called "b".'],
+  ])('grant: %s', (grant, problem) => {
+    expect(said(...lines(grant))).toEqual([`presets.yaml:3: ${problem}`])
+  })
+
+  it('a run may have all of its day', () => {
+    expect(
+      said(...lines('{ connectors: [firecrawl], allowance: { firecrawl: { perRunCredits: 2, perDayCredits: 2 } } }')),
+    ).toEqual([])
+  })
+
+  it('names that are no built-in, no tool, or used before', () => {
+    const more = '  - { preset: one, title: Two, builtins: [Raed, Read, Read], tools: [mcp__project__project_lst] }'
+    expect(said(...lines('{ connectors: [] }', more))).toEqual([
+      'presets.yaml:4: presets[1].preset: "one" is a preset already; keep one.',
+      'presets.yaml:4: presets[1].builtins[2]: "Read" is listed twice; keep one.',
+      'presets.yaml:4: presets[1].builtins[0]: no built-in is called "Raed": write Read.',
+      'presets.yaml:4: presets[1].tools[0]: no tool is called "mcp__project__project_lst": write mcp__project__project_list.',
+    ])
+  })
+})

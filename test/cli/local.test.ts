@@ -87,6 +87,8 @@ describe('check', () => {
     const held = (name: string) =>
       report.roles.find((role: any) => role.name === name).tools.map((tool: any) => [tool.name, tool.effect])
     expect(held('person-chat')).toEqual([
+      // Its built-ins bring it, with a person to ask.
+      ['mcp__harness__permission_prompt', 'allow'],
       ['mcp__up__change', 'ask'],
       ['mcp__up__look_around', 'allow'],
       ['mcp__up__look_up', 'allow'],

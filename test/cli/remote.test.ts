@@ -226,7 +226,7 @@ describe('what goes wrong on the way', () => {
     const { code, err } = await run(['sessions'], { env: { TOLLGATE_DATA: '/nowhere' } })
     expect([code, err]).toEqual([
       1,
-      'tollgate: There is no admin key: set TOLLGATE_ADMIN_KEY, or run this where /nowhere/admin-key is (TOLLGATE_DATA names the data folder).\n',
+      'tollgate: There is no admin key: set TOLLGATE_ADMIN_KEY, or run this where /nowhere/admin-key is (TOLLGATE_DATA names the data folder). For cards, TOLLGATE_APPROVER_TOKEN does as well.\n',
     ])
   })
 

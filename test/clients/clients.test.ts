@@ -5,7 +5,14 @@ import { startUpstream, tool, type Upstream } from '../support/upstream.ts'
 import { type ConnectOptions, inspector, sdkV1, sdkV2Auto, sdkV2Legacy, type TestClient, textOf, until } from './kit.ts'
 
 const TOOLS = ['echo', 'progress', 'hang', 'failing', 'increment'].map((name) => tool(name))
-const LISTED = ['box__echo', 'box__failing', 'box__hang', 'box__increment', 'box__progress']
+const LISTED = [
+  'box__echo',
+  'box__failing',
+  'box__hang',
+  'box__increment',
+  'box__progress',
+  'harness__permission_prompt',
+]
 const BAD_TOKEN = 'This is no session token: it must be three base64url parts with dots.'
 const APPROVAL_WAIT_MS = 6_000
 
@@ -16,7 +23,7 @@ beforeAll(async () => {
   upstream = await startUpstream({ tools: TOOLS })
   const tools = { echo: 'read', progress: 'read', hang: 'read', failing: 'read', late: 'read' }
   gateway = await startGateway(
-    { box: { type: 'http', url: upstream.url, tools } },
+    { box: { type: 'http', url: upstream.url, tools, newTools: 'open' } },
     { TOLLGATE_APPROVAL_WAIT_MS: String(APPROVAL_WAIT_MS) },
   )
   await gateway.running.settled(10_000)
@@ -262,7 +269,8 @@ describe.each(['legacy', 'auto', 'modern'] as const)('the MCP Inspector, --proto
     expect([code, err]).toEqual([3, expect.stringContaining(era === 'legacy' ? BAD_TOKEN : 'HTTP 401')])
   })
 
-  test('is held while a person decides, and gets the outcome of the one run', async () => {
+  // In the modern era it declares tasks, so it is not held but follows a handle.
+  test('waits while a person decides, and gets the outcome of the one run', async () => {
     const { run } = await inspect()
     const token = await personToken()
     const before = times('increment')
@@ -283,7 +291,25 @@ describe.each(['legacy', 'auto', 'modern'] as const)('the MCP Inspector, --proto
     await until('the upstream is left', () => upstream.aborted.slice(before[1]).some(({ rpc }) => rpc === 'tools/call'))
   })
 
-  test('that gets "pending" collects the outcome with another run', async () => {
+  test.runIf(era !== 'legacy')(
+    'that is killed while it follows a task finds the outcome with another run',
+    async () => {
+      const [{ run, close }, again] = [await inspect(), await inspect()]
+      const token = await personToken()
+      const before = times('increment')
+      const call = calling('box__increment', { why: `killed, ${era}` })
+      const lost = run(token, ...call)
+      const id = await approve(token)
+      await close()
+      await lost
+      await until('the card is done', async () => (await cardStatus(id)) === 'done')
+      const { code, out } = await again.run(token, ...call)
+      expect([code, textOf(JSON.parse(out).result)]).toEqual([0, expect.stringMatching(/^\d+$/)])
+      expect(times('increment')).toBe(before + 1)
+    },
+  )
+
+  test.runIf(era === 'legacy')('that gets "pending" collects the outcome with another run', async () => {
     const { run } = await inspect()
     const token = await personToken()
     const before = times('increment')

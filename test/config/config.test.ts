@@ -22,6 +22,8 @@ describe('with nothing set', () => {
       databaseUrl: undefined,
       ownerBrand: 'default',
       approvalWaitMs: 45_000,
+      askAbove: { credits: '10', usd: '0.1' },
+      spend: { askAbove: {} },
       logLevel: 'info',
       environment: 'local',
       servers: [],
@@ -29,7 +31,7 @@ describe('with nothing set', () => {
       limits: { bodyBytes: 4 * 1024 * 1024, listPageSize: 1000 },
       notices: [],
     })
-    expect(config.roles.size).toBe(6)
+    expect(config.roles.size).toBe(7)
   })
 
   it('the keys are made once, for their owner alone, and found again', () => {
@@ -74,6 +76,7 @@ describe('the environment', () => {
       TOLLGATE_SECRET: 'a-secret-of-some-length',
       TOLLGATE_OWNER_BRAND: 'acme',
       TOLLGATE_APPROVAL_WAIT_MS: '0',
+      TOLLGATE_APPROVAL_LEASE_MS: '1000',
       TOLLGATE_LOG: 'debug',
       E2B_API_KEY: 'e2b_x',
       AGENTMAIL_ALLOW_SENDS: 'true',
@@ -84,6 +87,7 @@ describe('the environment', () => {
       dataFolder: join(world.folder, 'data'),
       ownerBrand: 'acme',
       approvalWaitMs: 0,
+      approvalLeaseMs: 1_000,
       logLevel: 'debug',
       environment: 'e2b',
       adminKey: { value: 'a-key-of-some-length', source: 'env', generated: false },
@@ -119,6 +123,7 @@ describe('the environment', () => {
     ['TOLLGATE_SECRET', 'hunter2é', 'TOLLGATE_SECRET holds a blank or a character outside ASCII'],
     ['TOLLGATE_OWNER_BRAND', 'a brand', 'TOLLGATE_OWNER_BRAND must be'],
     ['TOLLGATE_APPROVAL_WAIT_MS', '45s', 'TOLLGATE_APPROVAL_WAIT_MS must be a whole number'],
+    ['TOLLGATE_APPROVAL_LEASE_MS', '0', 'TOLLGATE_APPROVAL_LEASE_MS must be a whole number from 1000 to 86400000.'],
     ['TOLLGATE_LOG', 'loud', 'TOLLGATE_LOG must be one of trace, debug'],
     ['TOLLGATE_CONFIG', 'nowhere.yaml', 'which is not there; correct the path.'],
     ['TOLLGATE_CONFIG', '.', 'which cannot be read (EISDIR)'],

@@ -47,6 +47,7 @@ describe('mcpServers', () => {
         tools: {},
         brands: ['default'],
         allowPrivate: false,
+        newTools: 'closed',
         elicitationHosts: [],
       },
       {
@@ -58,6 +59,7 @@ describe('mcpServers', () => {
         tools: {},
         brands: ['default'],
         allowPrivate: false,
+        newTools: 'closed',
         elicitationHosts: [],
       },
       expect.objectContaining({ name: 'stream', type: 'http', url: 'https://s.example/mcp' }),
@@ -92,6 +94,14 @@ mcpServers:
       elicitationHosts: ['login.example', '*.up.example'],
     })
     expect(config.servers.slice(1).map(({ brands }) => brands)).toEqual(['*', '*'])
+  })
+
+  it('tools that come later are closed until somebody accepts them, unless the operator says otherwise', () => {
+    expect(world.load({ mcpServers: { up: { ...WEB, newTools: 'open' } } }).servers[0]?.newTools).toBe('open')
+    expect(world.load({ mcpServers: { up: WEB } }).servers[0]?.newTools).toBe('closed')
+    expect(() => world.load({ mcpServers: { up: { ...WEB, newTools: 'opened' } } })).toThrow(
+      /newTools.*"closed".*"open"/,
+    )
   })
 
   it('an entry without brands serves the owner’s', () => {

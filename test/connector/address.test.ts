@@ -2,90 +2,10 @@ import type { LookupAddress } from 'node:dns'
 import { describe, expect, test } from 'vitest'
 import { AddressRefused, allowedUrl, pinned, standing } from '../../src/connector/mcp/address.ts'
 import { call, connector, entryOf, ready, upstream } from '../support/connectors.ts'
+import { FORMS, LOOPBACK, METADATA, NAMES, RANGES } from '../support/forbidden-urls.ts'
 
 const STRICT = { allowPrivate: false, hosts: [] }
 const INSIDE = { allowPrivate: true, hosts: [] }
-
-const LOOPBACK = [
-  '127.0.0.1',
-  '127.1',
-  '2130706433',
-  '0177.0.0.1',
-  '0x7f.0.0.1',
-  '0x7f000001',
-  '0',
-  '0.0.0.0',
-  '127.0.0.1.',
-  '[::1]',
-  '[::]',
-  '[::ffff:127.0.0.1]',
-  '[::127.0.0.1]',
-  '[64:ff9b::7f00:1]',
-  '[2002:7f00:1::]',
-  '[0:0:0:0:0:ffff:7f00:1]',
-  '①②⑦.0.0.1',
-  '127。0。0。1',
-]
-const RANGES = [
-  '10.0.0.1',
-  '172.16.0.1',
-  '172.31.255.255',
-  '192.168.1.1',
-  '100.64.0.1',
-  '169.254.1.1',
-  '224.0.0.1',
-  '198.18.0.1',
-  '192.0.2.1',
-  '198.51.100.1',
-  '203.0.113.1',
-  '240.0.0.1',
-  '255.255.255.255',
-  '[fc00::1]',
-  '[fd12::1]',
-  '[fe80::1]',
-  '[ff02::1]',
-  '[2001:db8::1]',
-  '[fec0::1]',
-  '[100::1]',
-  '[5f00::1]',
-  '[2001::1]',
-]
-const METADATA = [
-  '169.254.169.254',
-  '100.100.100.200',
-  '[fd00:ec2::254]',
-  '192.0.0.192',
-  '[::ffff:169.254.169.254]',
-  '168.63.129.16',
-]
-const NAMES = ['metadata.google.internal', 'metadata', 'METADATA.google.internal.', 'instance-data']
-const FORMS = [
-  'file:///etc/passwd',
-  'gopher://example.com/',
-  'ftp://example.com/',
-  'data:text/plain,x',
-  'unix:/run/x.sock',
-  'ws://example.com/',
-  'wss://example.com/',
-  'javascript:alert(1)',
-  'https://user@example.com/',
-  'https://user:pass@example.com/',
-  'https://@example.com/',
-  'https://example.com\\@evil.com/',
-  'https:\\\\example.com/',
-  'https://exa\tmple.com/',
-  'https://example.com/\n',
-  ' https://example.com/',
-  'https://example.com:0/',
-  'https://example.com:65536/',
-  'https://',
-  'https:///path',
-  '',
-  'example.com',
-  'https://[::1',
-  'https://[fe80::1%25eth0]/',
-  'http://example.com/',
-]
 
 describe('without allowPrivate', () => {
   test.each([...LOOPBACK, ...RANGES, ...METADATA, ...NAMES])('https://%s/ is refused', (host) => {

@@ -3,7 +3,7 @@ import { createAccess } from '../../src/connector/mcp/access.ts'
 import { define } from '../../src/connector/mcp/definition.ts'
 
 const standing = createAccess({})
-const defined = (text: string) => define(text, 'up', standing)
+const defined = (text: string) => define(text, 'up', standing, 'far side')
 
 function tool(text: string) {
   const found = defined(text)
@@ -86,9 +86,9 @@ describe('an input schema', () => {
 
   test('with 10,000 properties is passed on without being compiled', () => {
     const properties = Array.from({ length: 10_000 }, (_, i) => `"p${i}":{"type":"string","maxLength":9}`).join()
-    const began = performance.now()
+    const began = process.cpuUsage()
     expect(tool(withSchema(`{"type":"object","properties":{${properties}}}`)).name).toBe('mcp__up__t')
-    expect(performance.now() - began).toBeLessThan(3_000)
+    expect(process.cpuUsage(began).user).toBeLessThan(3_000_000)
   })
 })
 

@@ -22,7 +22,7 @@ test('each tool belongs to its own connector, whatever the names', async () => {
     ])
     const said: string[] = []
     for (const found of registry.tools('any'))
-      said.push(textOf(await call(registry.find(found.connector)!, found.upstreamName)))
+      said.push(textOf(await call(registry.find(found.connector, 'acme')!, found.upstreamName)))
     expect(said).toEqual(['web scraper_search', 'web search', 'web_scraper search'])
   }
 })

@@ -11,6 +11,7 @@ import type { Role, Session } from '../../src/policy/words.ts'
 import { createRevocations, type Revocations } from '../../src/session/revocation.ts'
 import { freshRoom, type Room } from '../approvals/world.ts'
 import { quiet } from '../support/database.ts'
+import { paying } from '../support/spend.ts'
 import { policies } from '../catalogue/world.ts'
 
 const { roles, routes } = policies()
@@ -27,6 +28,7 @@ const tool = (name: string, more: Partial<RegisteredTool> = {}): RegisteredTool 
   description: undefined,
   definition: { legacy: '', modern: '' },
   digest: `digest of ${name}`,
+  upstream: 'far side',
   ...more,
 })
 const TOOLS = [tool('look'), tool('change', { access: 'write' }), tool('note', { access: 'write', asks: 'never' })]
@@ -104,6 +106,7 @@ function partsOf({ tools = TOOLS, parts = () => ({}), registry: broken = (real) 
     waitMs: 20,
     now: Date.now,
     observe: () => {},
+    ...paying(room.db, room.audit),
   }
   return { ...real, ...parts(real) }
 }

@@ -88,7 +88,12 @@ describe('a declared connector', () => {
     const rows = declaredRows(catalogue, new Set(['shopify']), around({ hasBody: () => false }))
     expect(rows.map(({ slug }) => slug)).toEqual(catalogue.map(({ slug }) => slug).filter((slug) => slug !== 'shopify'))
     for (const { withheld } of rows) expect(withheld[0]?.reason).toMatch(/its body comes with a later release\.$/)
-    expect(rows[0]?.detail).toBe('Each tool is declared; its body comes with a later release.')
+    const detail = (slug: string) => rows.find((row) => row.slug === slug)?.detail
+    expect(detail('googleads')).toBe('Each tool is declared; its body comes with a later release.')
+    expect(detail('dataforseo')).toBe('Each tool says why it is not registered.')
+    expect(
+      rows.flatMap(({ withheld }) => withheld).find(({ tool }) => tool.includes('seo_page_opportunities'))?.reason,
+    ).toMatch(/It joins dataforseo, searchconsole and shopify, and waits until all of them are built\.$/)
     // Its switch is off.
     expect(declaredRows(catalogue, new Set(), around()).map(({ slug }) => slug)).toEqual(['browser'])
   })

@@ -124,14 +124,107 @@ describe('cards', () => {
     expect((await world.ask('GET', `/v1/approvals/${second.id}`)).body).toEqual(denied.body)
   })
 
-  it('take no other scope than once, and stay pending', async () => {
+  it('take no scope that is not offered, and stay pending', async () => {
     const { id: session } = await world.issue({ role: 'person-chat' })
     const { id } = await world.park(session, 'mcp__files__write_file', { path: 'c' })
-    for (const scope of ['session', 'always', '']) {
+    for (const scope of ['always', 'forever', '']) {
       const { status, body } = await world.ask('POST', `/v1/approvals/${id}/approve`, { scope })
-      expect([status, body.errors[0].rule]).toEqual([422, 'scope_not_offered'])
+      expect([status, body.errors[0].path, body.errors[0].rule]).toEqual([422, 'scope', 'scope_not_offered'])
     }
-    expect((await world.ask('GET', `/v1/approvals/${id}`)).body.status).toBe('pending')
+    expect((await world.ask('GET', `/v1/approvals/${id}`)).body).toMatchObject({
+      status: 'pending',
+      scopes: ['once', 'session'],
+    })
+  })
+
+  it('approved for a session or for always leave an approval that is listed and taken back', async () => {
+    const { id: session } = await world.issue({ role: 'person-chat', brand: 'rival' })
+    const { id } = await world.park(session, 'mcp__shop__sell', { what: 'tea', amount: 3 })
+    const similar = { arguments: { amount: { max: 5 } }, count: 2, ttlSeconds: 600 }
+    const yes = await world.ask('POST', `/v1/approvals/${id}/approve`, {
+      scope: 'always',
+      similar,
+      note: 'tea is fine',
+    })
+    expect(yes.status).toBe(200)
+    expect(yes.body).toMatchObject({ status: 'approved', scope: 'always', standingApproval: { card: id, left: 2 } })
+    const listed = await world.ask('GET', '/v1/approvals/standing?brand=rival&tool=shop/sell&state=live')
+    expect(listed.body).toEqual({ items: [yes.body.standingApproval], nextCursor: null })
+    expect(listed.body.items[0]).toMatchObject({ scope: 'always', createdBy: 'operator', note: 'tea is fine' })
+    const path = `/v1/approvals/standing/${yes.body.standingApproval.id}`
+    expect((await world.ask('DELETE', path)).body).toMatchObject({ state: 'revoked', revokedBy: 'operator' })
+    const again = await world.ask('DELETE', path)
+    expect([again.status, again.body.code]).toEqual([409, 'already_revoked'])
+    expect((await world.ask('GET', '/v1/approvals/standing?state=live&brand=rival')).body.items).toEqual([])
+    expect((await world.ask('GET', '/v1/approvals/standing?cursor=abc')).status).toBe(422)
+  })
+
+  it.each([
+    ['everything', { arguments: { path: '*' }, count: 1, ttlSeconds: 60 }],
+    ['nothing', { arguments: {}, count: 1, ttlSeconds: 60 }],
+    ['too many calls', { arguments: { path: 'g*' }, count: 101, ttlSeconds: 60 }],
+    ['too long', { arguments: { path: 'g*' }, count: 1, ttlSeconds: 86_401 }],
+    ['calls unlike the one on the card', { arguments: { path: 'x*' }, count: 1, ttlSeconds: 60 }],
+  ])('refuse a pattern for %s, and stay pending', async (_what, similar) => {
+    const { id: session } = await world.issue({ role: 'person-chat' })
+    const { id } = await world.park(session, 'mcp__files__write_file', { path: 'g.txt' })
+    const { status, body } = await world.ask('POST', `/v1/approvals/${id}/approve`, { scope: 'session', similar })
+    expect([status, body.errors[0].path, body.errors[0].rule]).toEqual([422, 'similar', 'bad_pattern'])
+    expect((await world.cards.get(id))?.status).toBe('pending')
+  })
+
+  it('are decided only as they were seen', async () => {
+    const { id: session } = await world.issue({ role: 'person-chat' })
+    const { id } = await world.park(session, 'mcp__files__write_file', { path: 'h' })
+    const { body: card } = await world.ask('GET', `/v1/approvals/${id}`)
+    for (const verb of ['approve', 'deny']) {
+      const { status, body } = await world.ask('POST', `/v1/approvals/${id}/${verb}`, { shown: 'f'.repeat(64) })
+      expect([status, body.code, body.card.status]).toEqual([409, 'card_changed', 'pending'])
+    }
+    expect((await world.ask('POST', `/v1/approvals/${id}/approve`, { shown: card.shown })).status).toBe(200)
+  })
+
+  it('of unknown outcome are settled, once, and nothing runs', async () => {
+    const { id: session } = await world.issue({ role: 'person-chat' })
+    const { id } = await world.park(session, 'mcp__files__write_file', { path: 'i' })
+    const settle = (outcome: string) =>
+      world.ask('POST', `/v1/approvals/${id}/settle`, { outcome, note: 'looked at the bank' })
+    expect((await settle('happened')).body).toMatchObject({ status: 409, code: 'not_unknown' })
+    await world.ask('POST', `/v1/approvals/${id}/approve`)
+    await world.cards.claim(id, 'attempt')
+    await world.cards.finish(id, { status: 'unknown', code: 'outcome_unknown' })
+    expect((await settle('perhaps')).body.errors[0].path).toBe('outcome')
+    const settled = await settle('did_not')
+    expect([settled.status, settled.body.status, settled.body.settled, settled.body.settledBy]).toEqual([
+      200,
+      'failed',
+      'did_not',
+      'operator',
+    ])
+    const again = await settle('happened')
+    expect([again.status, again.body.detail]).toEqual([409, expect.stringMatching(/was settled by operator at /)])
+  })
+
+  it('are listed by status, role, tool and age', async () => {
+    const { id: session } = await world.issue({ role: 'person-chat' })
+    const [one, two, three] = [
+      await world.park(session, 'mcp__files__write_file', { path: 'j' }),
+      await world.park(session, 'mcp__files__delete_file', { path: 'k' }),
+      await world.park(session, 'mcp__files__write_file', { path: 'l' }),
+    ]
+    await world.ask('POST', `/v1/approvals/${one.id}/deny`)
+    const ids = async (query: string) =>
+      (await world.ask('GET', `/v1/approvals?sessionId=${session}${query}`)).body.items.map(
+        ({ id }: { id: string }) => id,
+      )
+    expect(await ids('&order=oldest')).toEqual([one.id, two.id, three.id])
+    expect(await ids('&status=pending&status=denied')).toEqual([three.id, two.id, one.id])
+    expect(await ids('&status=denied')).toEqual([one.id])
+    expect(await ids('&tool=files/delete_file')).toEqual([two.id])
+    expect(await ids('&role=person-chat&tool=mcp__files__write_file&status=pending')).toEqual([three.id])
+    expect(await ids('&role=coworker')).toEqual([])
+    const { status, body } = await world.ask('GET', '/v1/approvals?status=pending&status=maybe')
+    expect([status, body.errors[0].path]).toEqual([422, expect.stringContaining('status')])
   })
 
   it('that expired say so', async () => {
@@ -224,7 +317,7 @@ describe('what the operator reads', () => {
 
   it('roles and routes', async () => {
     const { body } = await world.ask('GET', '/v1/roles')
-    expect(body.items.map(({ name }: { name: string }) => name)).toHaveLength(6)
+    expect(body.items.map(({ name }: { name: string }) => name)).toHaveLength(7)
     expect(body.routes.map(({ name }: { name: string }) => name)).toEqual(['standard', 'read-only'])
     expect(body.builtins).toHaveLength(8)
   })

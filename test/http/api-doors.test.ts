@@ -24,31 +24,75 @@ describe('every /v1 route', () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
     expect(listed.sort()).toEqual([
+      'DELETE /v1/approvals/standing/{id}',
+      'DELETE /v1/approvers/{id}',
+      'DELETE /v1/connections/{slug}',
+      'DELETE /v1/connections/{slug}/inbound',
       'DELETE /v1/coworkers/{id}',
+      'DELETE /v1/routines/{id}',
       'DELETE /v1/sessions/{id}',
+      'DELETE /v1/webhooks/{id}',
       'GET /v1/approvals',
       'GET /v1/approvals/events',
+      'GET /v1/approvals/standing',
       'GET /v1/approvals/{id}',
+      'GET /v1/approvers',
       'GET /v1/audit',
       'GET /v1/audit/verify',
+      'GET /v1/connections',
+      'GET /v1/connections/{slug}',
+      'GET /v1/connections/{slug}/inbound',
+      'GET /v1/connections/{slug}/tools',
       'GET /v1/connectors',
       'GET /v1/coworkers',
       'GET /v1/coworkers/{id}',
       'GET /v1/goals/agent',
+      'GET /v1/goals/reviewer',
       'GET /v1/presets',
       'GET /v1/roles',
+      'GET /v1/routines',
+      'GET /v1/routines/{id}',
+      'GET /v1/routines/{id}/tools',
+      'GET /v1/routines/{id}/traces',
       'GET /v1/sessions',
       'GET /v1/sessions/{id}',
+      'GET /v1/spend',
+      'GET /v1/spend/totals',
+      'GET /v1/traces/{id}',
+      'GET /v1/webhooks',
+      'GET /v1/webhooks/{id}',
+      'GET /v1/webhooks/{id}/deliveries',
       'POST /v1/approvals/{id}/approve',
       'POST /v1/approvals/{id}/deny',
+      'POST /v1/approvals/{id}/settle',
+      'POST /v1/approvers',
+      'POST /v1/connections/{slug}/check',
+      'POST /v1/connections/{slug}/connect',
+      'POST /v1/connections/{slug}/discover',
+      'POST /v1/connections/{slug}/inbound',
+      'POST /v1/connections/{slug}/share',
+      'POST /v1/connections/{slug}/tools/{tool}/accept',
       'POST /v1/explain',
       'POST /v1/explain/what-if',
       'POST /v1/keys/rotate',
+      'POST /v1/routines',
+      'POST /v1/routines/{id}/ready',
       'POST /v1/sessions',
       'POST /v1/sessions/{id}/delegate',
       'POST /v1/sessions/{id}/end',
+      'POST /v1/webhooks',
+      'POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver',
+      'POST /v1/webhooks/{id}/pause',
+      'POST /v1/webhooks/{id}/resume',
+      'POST /v1/webhooks/{id}/rotate-secret',
+      'POST /v1/webhooks/{id}/test',
+      'PUT /v1/connections/{slug}',
+      'PUT /v1/connections/{slug}/inbound',
       'PUT /v1/coworkers/{id}',
       'PUT /v1/goals/agent',
+      'PUT /v1/goals/reviewer',
+      'PUT /v1/routines/{id}',
+      'PUT /v1/routines/{id}/tools/{tool}',
     ])
   })
 
@@ -57,8 +101,9 @@ describe('every /v1 route', () => {
       const response = await world.request(path, { method })
       expect([method, path, response.status]).toEqual([method, path, 401])
       expect(response.headers.get('content-type')).toBe('application/problem+json')
-      const detail =
-        'Send the admin key as Authorization: Bearer; it is TOLLGATE_ADMIN_KEY, or in the file admin-key of the data folder.'
+      const detail = path.startsWith('/v1/approvals')
+        ? 'Send an approver token, or the admin key, as Authorization: Bearer; the key is TOLLGATE_ADMIN_KEY, or in the file admin-key of the data folder.'
+        : 'Send the admin key as Authorization: Bearer; it is TOLLGATE_ADMIN_KEY, or in the file admin-key of the data folder.'
       expect(response.headers.get('www-authenticate')).toBe(`Bearer realm="tollgate", error_description="${detail}"`)
       expect(await response.json()).toEqual({
         type: 'about:blank',
@@ -74,9 +119,12 @@ describe('every /v1 route', () => {
     for (const { method, path } of operations()) {
       const response = await world.request(path, { method, headers: { authorization: `Bearer ${token}` } })
       expect([method, path, response.status]).toEqual([method, path, 401])
+      const opens = path.startsWith('/v1/approvals')
+        ? 'cards take an approver token or the admin key'
+        : 'the REST API takes the admin key'
       expect(await response.json()).toHaveProperty(
         'detail',
-        'This is a session token, which opens /mcp only; the REST API takes the admin key.',
+        `This is a session token, which opens /mcp only; ${opens}.`,
       )
     }
   })
@@ -145,7 +193,7 @@ describe('a body', () => {
         path: 'tool',
         rule: 'unknown_field',
         detail:
-          '"tool" is not a field here (did you mean "tools"?); known: brand, role, coworker, route, tools, grant, approval, subject, ttlSeconds, limits, definition, retryOf.',
+          '"tool" is not a field here (did you mean "tools"?); known: brand, role, coworker, routine, supervised, route, tools, grant, approval, subject, ttlSeconds, limits, definition, retryOf.',
       },
     ])
   })

@@ -85,7 +85,8 @@ describe('what if', () => {
   it('a role that may ask nobody refuses its sessions whole, and says why', async () => {
     const { body } = await whatIf(
       files((name, value) => {
-        if (name === 'person-chat.yaml') value.asksPerson = false
+        if (name !== 'person-chat.yaml') return
+        for (const word of ['asksPerson', 'terminalDecides', 'permissionPrompt']) value[word] = false
       }),
     )
     expect(body.changed).toHaveLength(2)

@@ -1,7 +1,8 @@
 /** What explaining says besides the answer: the filter, the rule and the cost of a call. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RegisteredTool } from '../../src/connector/connector.ts'
-import { costOf, type Priced } from '../../src/http/api/cost.ts'
+import { costOf as estimateOf } from '../../src/gate/price.ts'
+import { costOf } from '../../src/http/api/cost.ts'
 import { createWorld, type World } from './api-world.ts'
 
 let world: World
@@ -64,7 +65,11 @@ describe('the filter and the rule that decided', () => {
 })
 
 describe('the cost', () => {
-  const tool = (more: Partial<RegisteredTool> & Priced) => ({ access: 'spend', ...more }) as RegisteredTool & Priced
+  const tool = (more: Partial<RegisteredTool>) => ({ access: 'spend', connector: 'up', ...more }) as RegisteredTool
+  const said = (one: RegisteredTool, given?: object) => {
+    const known = estimateOf(one, given && JSON.stringify(given))
+    return costOf(one, { cost: known, level: 'within', left: undefined, paying: 'allowance', free: '7' })
+  }
 
   it('of a read is nothing, and is said of every tool that is there', async () => {
     expect((await explain('person-chat', 'files/read_file')).cost).toEqual({
@@ -75,23 +80,28 @@ describe('the cost', () => {
     expect((await explain('person-chat', 'nowhere/go')).cost).toBeUndefined()
   })
 
-  it('of a tool that spends is what the operator wrote', () => {
-    expect(costOf(tool({ cost: { unit: 'credits', amount: '2' } }), {})).toMatchObject({ unit: 'credits', amount: '2' })
+  it('of a tool that spends is what the operator wrote, and what is left for it', () => {
+    expect(said(tool({ cost: { unit: 'credits', amount: '2' } }), {})).toMatchObject({
+      unit: 'credits',
+      amount: '2',
+      left: '7',
+    })
     const byArgument = tool({ cost: { unit: 'usd', argument: 'budget' } })
-    expect(costOf(byArgument, { budget: 0.05 })).toMatchObject({ unit: 'usd', amount: '0.05' })
+    expect(said(byArgument, { budget: 0.05 })).toMatchObject({ unit: 'usd', amount: '0.05' })
+    expect(said(byArgument, { budget: '5' })).toMatchObject({ unit: 'usd', amount: '5' })
   })
 
-  it.each([[undefined], [{}], [{ budget: '5' }], [{ budget: -1 }], [{ budget: Number.NaN }]])(
+  it.each([[undefined], [{}], [{ budget: 'much' }], [{ budget: -1 }], [{ budget: Number.NaN }], [{ budget: null }]])(
     'is unknown, and never nothing, with the arguments %j',
     (given) => {
-      const { unit, amount } = costOf(tool({ cost: { unit: 'usd', argument: 'budget' } }), given)
+      const { unit, amount } = said(tool({ cost: { unit: 'usd', argument: 'budget' } }), given)
       expect([unit, amount]).toEqual(['usd', null])
     },
   )
 
   it('is unknown where nobody said it', () => {
-    expect(costOf(tool({}), {})).toMatchObject({ unit: null, amount: null })
-    expect(costOf(tool({ cost: { unit: 'usd' } }), {})).toMatchObject({ unit: 'usd', amount: null })
-    expect(costOf(tool({ cost: { unit: 'usd', argument: 'toString' } }), {})).toMatchObject({ amount: null })
+    expect(said(tool({}), {})).toMatchObject({ unit: null, amount: null })
+    expect(said(tool({ cost: { unit: 'usd' } }), {})).toMatchObject({ unit: 'usd', amount: null })
+    expect(said(tool({ cost: { unit: 'usd', argument: 'toString' } }), {})).toMatchObject({ amount: null })
   })
 })

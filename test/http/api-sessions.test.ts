@@ -200,7 +200,7 @@ describe('a request that breaks rules', () => {
         path: 'role',
         rule: 'unknown_role',
         detail:
-          'There is no role "goal-agnt"; the roles are coworker, goal-agent, goal-reviewer, inbound-email, person-chat, specialist. Did you mean goal-agent?',
+          'There is no role "goal-agnt"; the roles are coworker, goal-agent, goal-reviewer, inbound-email, person-chat, routine, specialist. Did you mean goal-agent?',
       },
       {
         path: 'tools[0]',

@@ -5,26 +5,35 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { Registry as Prometheus } from 'prom-client'
 import { type Cards, createCards } from '../../src/approvals/cards.ts'
+import { createTelling } from '../../src/approvals/webhooks/telling.ts'
 import { type Audit, createAudit } from '../../src/audit/audit.ts'
 import { readFolder, shippedPolicies } from '../../src/config/files.ts'
 import type { Connector, RegisteredTool, UpstreamCall } from '../../src/connector/connector.ts'
 import { createRegistry, type Registry } from '../../src/connector/registry.ts'
 import type { Database } from '../../src/db/connect.ts'
+import { createPins } from '../../src/grants/pins/pins.ts'
+import { createConnections } from '../../src/grants/connections/connections.ts'
+import { createRoutines } from '../../src/grants/routines/routines.ts'
+import { createInboundRoutes } from '../../src/grants/inbound/routes.ts'
 import { createSeal } from '../../src/db/seal.ts'
 import { createGate, type Gate } from '../../src/gate/gate.ts'
 import { createSender } from '../../src/gate/send.ts'
+import { createTraces, isProven } from '../../src/gate/traces.ts'
 import { createViews } from '../../src/gate/views.ts'
 import { createApi } from '../../src/http/api/api.ts'
 import type { ApiParts } from '../../src/http/api/parts.ts'
 import { readPolicies } from '../../src/policy/role-file.ts'
 import type { Access, Session } from '../../src/policy/words.ts'
+import { type Approvers, createApprovers } from '../../src/session/approvers.ts'
 import { createAdmin } from '../../src/session/admin.ts'
 import { readClaims, toSession } from '../../src/session/claims.ts'
 import { createKeyring } from '../../src/session/keys.ts'
 import { createRevocations } from '../../src/session/revocation.ts'
 import { findSession } from '../../src/session/sessions.ts'
 import { createTokens, type Tokens } from '../../src/session/token.ts'
+import { NO_REMOTES } from '../support/remote.ts'
 import { freshDatabase, quiet } from '../support/database.ts'
+import { paying } from '../support/spend.ts'
 import { grantSupply } from './coworker-world.ts'
 
 export const ADMIN_KEY = 'an-admin-key-of-the-api-tests'
@@ -38,8 +47,9 @@ export interface World {
   readonly gate: Gate
   readonly registry: Registry
   readonly tokens: Tokens
+  readonly approvers: Approvers
   /** The app under test. */
-  request(path: string, init?: RequestInit): Promise<Response>
+  request(path: string, init?: RequestInit, env?: object): Promise<Response>
   /** One request as the operator; the answer's JSON. */
   ask(method: string, path: string, body?: unknown): Promise<{ status: number; headers: Headers; body: any }>
   /** Issues a session. */
@@ -51,7 +61,7 @@ export interface World {
   close(): Promise<void>
 }
 
-/** A world with the connectors `files` (ready), `search` (ready, another brand's too) and `slow` (never ready). */
+/** A world with the connectors `files` (ready), `search` (ready, another brand's too), `shop` (of a third brand) and `slow` (never ready). */
 export async function createWorld(parts: Partial<ApiParts> = {}, cardTimeoutMs = 60_000): Promise<World> {
   const { db, close } = await freshDatabase()
   const policies = readPolicies(readFolder(shippedPolicies(), '', []), { sandbox: false })
@@ -71,8 +81,36 @@ export async function createWorld(parts: Partial<ApiParts> = {}, cardTimeoutMs =
     now,
     record: async () => 'live',
   })
-  const registry = createRegistry(connectors())
-  const views = createViews(registry, builtins)
+  const routines = await createRoutines({ db, audit, log: quiet, proven: isProven, changed: () => {} })
+  const pins = await createPins({ db, audit, log: quiet, onChange: async () => {} })
+  const connections = await createConnections({
+    db,
+    audit,
+    seal,
+    log: quiet,
+    key: Buffer.from(SECRET),
+    catalogue: grantSupply().catalogue,
+    ownerBrand: 'default',
+    host: {},
+    overrides: {},
+    switches: {},
+    has: () => false,
+    taken: new Set(),
+    ...NO_REMOTES,
+    changed: () => registry.changed(),
+  })
+  const registry = createRegistry(connectors(), connections)
+  const views = createViews(registry, builtins, undefined, routines)
+  const telling = createTelling({
+    db,
+    audit,
+    seal,
+    log: quiet,
+    rules: { allowPrivate: false, hosts: ['127.0.0.1'] },
+    inboxUrl: 'http://127.0.0.1:8787/inbox',
+    userAgent: 'tollgate/test',
+    newId: randomUUID,
+  })
   const cards = createCards({
     db,
     audit,
@@ -81,6 +119,7 @@ export async function createWorld(parts: Partial<ApiParts> = {}, cardTimeoutMs =
     leaseMs: 60_000,
     log: quiet,
     newId: randomUUID,
+    onMove: telling.outbox.onMove,
   })
   const observe = () => {}
   const gate = createGate({
@@ -94,13 +133,34 @@ export async function createWorld(parts: Partial<ApiParts> = {}, cardTimeoutMs =
     waitMs: 0,
     now,
     observe,
+    routines: { traces: createTraces(db), equalCalls: 20 },
+    ...paying(db, audit),
+  })
+  const approvers = createApprovers({
+    db,
+    audit,
+    keyring,
+    resource: RESOURCE,
+    audience: `${new URL(RESOURCE).origin}/v1/approvals`,
+    now,
   })
   const app = createApi({
     isAdmin: createAdmin(ADMIN_KEY),
+    approvers,
     db,
     audit,
     cards,
+    webhooks: telling.webhooks,
     registry,
+    connections,
+    pins,
+    routines,
+    traces: createTraces(db),
+    inbound: {
+      routes: createInboundRoutes({ db, audit, seal, key: new Uint8Array(32) }),
+      url: 'http://gateway.test/inbound/agentmail',
+      isOpen: false,
+    },
     views,
     gate,
     tokens,
@@ -129,7 +189,8 @@ export async function createWorld(parts: Partial<ApiParts> = {}, cardTimeoutMs =
     gate,
     registry,
     tokens,
-    request: async (path, init) => app.request(path, init),
+    approvers,
+    request: async (path, init, env) => app.request(path, init, env),
     async ask(method, path, body) {
       const headers: Record<string, string> = { authorization: `Bearer ${ADMIN_KEY}` }
       if (body !== undefined) headers['content-type'] = 'application/json'
@@ -172,10 +233,13 @@ export async function createWorld(parts: Partial<ApiParts> = {}, cardTimeoutMs =
     },
     async close() {
       await cards.close()
+      await telling.close()
       await revocations.close()
       await keyring.close()
       await audit.close()
       await registry.close()
+      await pins.close()
+      await routines.close()
       await close()
     },
   }
@@ -191,6 +255,7 @@ function connectors(): Connector[] {
   return [
     connector('files', files, ['default']),
     connector('search', [tool('search', 'find', 'read', { grantable: true })], ['default', 'acme']),
+    connector('shop', [tool('shop', 'sell', 'write', { standing: true })], ['rival']),
     {
       ...connector('slow', [], ['default']),
       state: () => ({ state: 'connecting', detail: 'It did not answer yet.' }),
@@ -233,6 +298,7 @@ function tool(slug: string, name: string, access: Access, more: Partial<Register
     description: undefined,
     definition: { legacy: ',"inputSchema":{"type":"object"}', modern: ',"inputSchema":{"type":"object"}' },
     digest: createHash('sha256').update(name).digest('hex'),
+    upstream: 'far side',
     ...more,
   }
 }

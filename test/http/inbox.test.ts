@@ -1,64 +1,22 @@
 /** The inbox: who gets in, what a person sees, and that only a person's own form decides. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Card } from '../../src/approvals/cards.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSeal } from '../../src/db/seal.ts'
-import { createInbox, type InboxParts } from '../../src/http/inbox/inbox.ts'
-import { createAdmin } from '../../src/session/admin.ts'
 import { call, tool } from '../approvals/calls.ts'
-import { freshRoom, type Room } from '../approvals/world.ts'
-import { quiet } from '../support/database.ts'
+import { createInboxWorld, type InboxWorld, KEY, ORIGIN } from './inbox-world.ts'
 
-const KEY = 'an-admin-key-of-the-inbox-tests'
-const ORIGIN = 'https://gate.example'
-const seal = createSeal('a secret of the inbox tests, long enough')
-
-let room: Room
-let inbox: ReturnType<typeof createInbox>
+let world: InboxWorld
+let build: InboxWorld['build']
+let get: InboxWorld['get']
+let post: InboxWorld['post']
+let parked: InboxWorld['parked']
+let signIn: InboxWorld['signIn']
+let statusOf: InboxWorld['statusOf']
 beforeAll(async () => {
-  room = await freshRoom()
+  world = await createInboxWorld()
+  ;({ build, get, post, parked, signIn, statusOf } = world)
 })
-afterAll(() => room.close())
-beforeEach(() => {
-  inbox = build()
-})
-
-const build = (parts: Partial<InboxParts> = {}) =>
-  createInbox({
-    isAdmin: createAdmin(KEY),
-    cards: room.cards,
-    seal,
-    inboxUrl: `${ORIGIN}/inbox`,
-    now: Date.now,
-    log: quiet,
-    ...parts,
-  })
-
-const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}, app = inbox) =>
-  app.request(path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-    body: new URLSearchParams(fields).toString(),
-  })
-
-const get = (path: string, headers: Record<string, string> = {}) => inbox.request(path, { headers })
-
-async function parked(more: Parameters<typeof call>[0] = {}): Promise<Card> {
-  const answer = await room.cards.park(call(more))
-  if (!answer.ok) throw new Error(answer.problem)
-  return answer.card
-}
-
-const statusOf = async (id: string) => (await room.cards.get(id))?.status
-
-/** Somebody signed in: the cookie their browser sends, and the token in their forms. */
-async function signIn(app = inbox): Promise<{ cookie: string; csrf: string }> {
-  const answer = await post('/inbox/sign-in', { key: KEY }, {}, app)
-  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/inbox'])
-  const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? ''
-  const { csrf } = JSON.parse(await seal.open(cookie.slice(cookie.indexOf('=') + 1)))
-  return { cookie, csrf }
-}
+afterAll(() => world.close())
 
 describe('the door', () => {
   it('shows a sign-in form, and no card, to who is not signed in', async () => {
@@ -67,17 +25,18 @@ describe('the door', () => {
       const answer = await get(path)
       const text = await answer.text()
       expect(answer.status).toBe(200)
-      expect(text).toContain('<label for="key">Admin key</label>')
+      expect(text).toContain('<label for="key">Approver token or admin key</label>')
       expect(text).not.toContain('Write file')
-      expect(text).not.toContain('Approve')
+      expect(text).not.toMatch(/Approve\b/)
     }
   })
 
   it('refuses a wrong key, and says what a session token is', async () => {
     for (const [key, said] of [
       ['not-the-key', 'This key is wrong.'],
-      ['', 'Paste the admin key.'],
+      ['', 'Paste an approver token or the admin key.'],
       ['eyJhbGciOiJFZERTQSJ9.e30.c2ln', 'This is a session token.'],
+      [`${Buffer.from('{"typ":"tollgate-approver+jwt"}').toString('base64url')}.e30.c2ln`, 'expired, revoked, or of'],
     ] as const) {
       const answer = await post('/inbox/sign-in', { key })
       expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null])
@@ -157,8 +116,8 @@ describe('every page', () => {
     ]
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 404, 404, 401, 303])
     for (const { headers } of answers) {
-      expect(headers.get('content-security-policy')).toMatch(
-        /^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; script-src 'sha256-[\w+/=]{44}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/,
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
       )
       expect(headers.get('cache-control')).toBe('no-store')
       expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -166,19 +125,29 @@ describe('every page', () => {
     }
   })
 
-  it('looks again by itself only where there is nothing to decide', async () => {
+  it('holds no script, no style and no handler of its own', async () => {
     const { cookie } = await signIn()
-    const { items } = await room.cards.list({ status: 'pending', limit: 200 })
-    for (const { id } of items) await room.cards.withdraw(id, { by: 'ann' })
-    const empty = await (await get('/inbox', { cookie })).text()
-    expect(empty).toContain('Nothing waits for you.')
-    expect(empty).toContain('<script>')
     const card = await parked()
-    for (const path of ['/inbox', `/inbox/cards/${card.id}`]) {
-      expect(await (await get(path, { cookie })).text()).not.toContain('<script>')
+    for (const path of ['/inbox', `/inbox/cards/${card.id}`, '/inbox/history', '/inbox/standing']) {
+      const text = await (await get(path, { cookie })).text()
+      expect(text).not.toMatch(/<script(?! src="\/inbox\/inbox\.js\?[0-9a-f]{12}" defer>)|<style|style=| on[a-z]+=/)
     }
-    await room.cards.approve(card.id, { by: 'ann' })
-    expect(await (await get(`/inbox/cards/${card.id}`, { cookie })).text()).toContain('<script>')
+  })
+
+  it('names its style and script by what is in them, so that a browser may keep them', async () => {
+    const text = await (await get('/inbox')).text()
+    for (const name of ['inbox.css', 'inbox.js', 'icon.svg']) {
+      const version = new RegExp(`/inbox/${name.replace('.', '\\.')}(\\?[0-9a-f]{12})?`).exec(text)?.[1] ?? ''
+      const kept = await get(`/inbox/${name}${version}`)
+      expect([kept.status, (await kept.text()).length > 100]).toEqual([200, true])
+      if (version !== '') expect(kept.headers.get('cache-control')).toContain('immutable')
+      expect((await get(`/inbox/${name}?old`)).headers.get('cache-control')).toBe('no-store')
+    }
+  })
+
+  it('says without JavaScript where to look again', async () => {
+    const { cookie } = await signIn()
+    expect(await (await get('/inbox', { cookie })).text()).toContain('<a href="/inbox">Refresh</a>')
   })
 })
 
@@ -244,7 +213,7 @@ describe('a decision', () => {
     const card = await parked()
     const first = await post(`/inbox/cards/${card.id}/approve`, { csrf, note: ' fine\r\nonce ' }, { cookie })
     expect([first.status, first.headers.get('location')]).toEqual([303, `/inbox?decided=${card.id}`])
-    expect(await room.cards.get(card.id)).toMatchObject({
+    expect(await world.room.cards.get(card.id)).toMatchObject({
       status: 'approved',
       decidedBy: 'operator',
       note: 'fine\nonce',
@@ -269,12 +238,12 @@ describe('a decision', () => {
     expect((await post(`/inbox/cards/${card.id}/deny`, { csrf, note: 'wrong folder' }, { cookie })).status).toBe(303)
     expect(await statusOf(card.id)).toBe('denied')
     const text = await (await get('/inbox', { cookie })).text()
-    expect(text.slice(text.indexOf('Recently decided'))).toContain('wrong folder')
+    expect(text.slice(text.indexOf('Decided last'))).toContain('wrong folder')
   })
 
   it('comes too late for an expired card', async () => {
     const { cookie, csrf } = await signIn()
-    const late = room.also({ timeoutMs: 1 })
+    const late = world.room.also({ timeoutMs: 1 })
     const parked = await late.park(call())
     if (!parked.ok) throw new Error(parked.problem)
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -322,7 +291,7 @@ describe('a decision', () => {
     for (const move of ['approve', 'deny']) {
       for (const method of ['GET', 'HEAD', 'PUT', 'OPTIONS']) {
         const path = `/inbox/cards/${card.id}/${move}?csrf=${csrf}`
-        const answer = await inbox.request(path, { method, headers: { cookie } })
+        const answer = await build().request(path, { method, headers: { cookie } })
         expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
       }
     }
@@ -332,15 +301,17 @@ describe('a decision', () => {
 })
 
 describe('the list', () => {
-  it('has the newest first, twenty at a time', async () => {
+  it('has the one that waits longest first, twenty at a time', async () => {
     const { cookie } = await signIn()
+    const { items } = await world.room.cards.list({ status: 'pending', limit: 200 })
+    for (const { id } of items) await world.room.cards.withdraw(id, { by: 'ann' })
     for (let i = 0; i < 21; i++) await parked({ argumentsText: `{"path":"file-${i}."}` })
     const text = await (await get('/inbox', { cookie })).text()
     expect(text).toContain('<title>(20+) Inbox · Tollgate</title>')
-    expect(text.indexOf('file-20.')).toBeLessThan(text.indexOf('file-1.'))
-    expect(text).not.toContain('file-0.')
-    const older = /href="(\/inbox\?after=[^"]+)"/.exec(text)?.[1] ?? ''
-    expect(await (await get(older, { cookie })).text()).toContain('file-0.')
+    expect(text.indexOf('file-1.')).toBeLessThan(text.indexOf('file-19.'))
+    expect(text).not.toContain('file-20.')
+    const more = /href="(\/inbox\?after=[^"]+)"/.exec(text)?.[1] ?? ''
+    expect(await (await get(more, { cookie })).text()).toContain('file-20.')
     expect((await get('/inbox?after=nonsense', { cookie })).status).toBe(400)
   })
 

@@ -8,7 +8,11 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 test('a session without any upstream lists no tools, in both eras', async () => {
-  const token = await gateway.token({ role: 'person-chat', approval: { channel: 'inbox' } })
+  const token = await gateway.token({
+    role: 'person-chat',
+    tools: ['memory/memory_read'],
+    approval: { channel: 'inbox' },
+  })
   const legacy = await gateway.rpc(token, 'tools/list')
   expect(legacy.answer.result.tools).toEqual([])
   const modern = await gateway.modern(token, 'tools/list')

@@ -23,6 +23,7 @@ const facts = (more: Partial<Facts> = {}): Facts => ({
   approvedFingerprint: undefined,
   ...more,
 })
+const SHORT = { covers: false, because: 'It costs 5, and 4 are left.' }
 const of = (what: Partial<Tool>, more: Partial<Facts> = {}) =>
   decide({ tool: tool(what), fingerprint: 'f1' }, facts(more))
 
@@ -93,6 +94,55 @@ describe('a tool whose connector declares when it asks', () => {
     'a cost within what runs unasked runs': [{ asks: 'above-threshold' }, { cost: 'within' }, {}, 'allow', 'gate'],
     'a cost above it asks': [{ asks: 'above-threshold' }, { cost: 'above' }, {}, 'ask', 'gate'],
     'a cost nobody metered asks': [{ asks: 'above-threshold' }, {}, {}, 'ask', 'gate'],
+    'a cost above it is refused as that where nobody can be asked': [
+      { asks: 'above-threshold' },
+      { cost: 'above' },
+      { channel: 'none' },
+      'over_threshold',
+      'gate',
+    ],
+    'a cost that the allowance covers runs': [
+      { asks: 'above-threshold' },
+      { cost: 'within' },
+      { channel: 'none', left: { covers: true, because: 'Enough.' } },
+      'allow',
+      'gate',
+    ],
+    'one that it does not cover asks, within the threshold too': [
+      { asks: 'above-threshold' },
+      { cost: 'within' },
+      { left: SHORT },
+      'ask',
+      'gate',
+    ],
+    'or is refused as that where nobody can be asked': [
+      { asks: 'above-threshold' },
+      { cost: 'above' },
+      { channel: 'none', left: SHORT },
+      'allowance_exhausted',
+      'gate',
+    ],
+    'and where approvals are switched off': [
+      { asks: 'above-threshold' },
+      { cost: 'within' },
+      { approvalsOn: false, left: SHORT },
+      'allowance_exhausted',
+      'gate',
+    ],
+    'a cost nobody metered is refused for want of a person, whatever is left': [
+      { asks: 'above-threshold' },
+      {},
+      { channel: 'none', left: SHORT },
+      'approval_required',
+      'gate',
+    ],
+    'a person’s yes lets a call run that the allowance does not cover': [
+      { asks: 'above-threshold' },
+      { cost: 'within' },
+      { approvedFingerprint: 'f1', left: SHORT },
+      'allow',
+      'gate',
+    ],
     'a word nobody knows asks, even for a read': [{ asks: 'maybe' as never }, {}, {}, 'ask', 'gate'],
     'a switch that is off refuses, approved or not': [
       { access: 'write', asks: 'always', switchedOff: 'GITHUB_ALLOW_WRITES' },
@@ -272,6 +322,12 @@ describe('what a person reads of a decision', () => {
       {},
       ask('over-threshold', 'This call costs more than runs unasked, so a person decides.'),
     ],
+    'a cost that the allowance does not cover': [
+      { asks: 'above-threshold' },
+      { cost: 'within' },
+      { left: SHORT },
+      ask('over-allowance', SHORT.because),
+    ],
     'a cost that nobody metered': [
       { asks: 'above-threshold' },
       {},
@@ -291,6 +347,34 @@ describe('what a person reads of a decision', () => {
 
   test('every reason to ask is told, the operator’s first', () => {
     expect(of({ ask: true, access: 'write' }).reasons.map(({ rule }) => rule)).toEqual(['tool-asks', 'write-asks'])
+  })
+})
+
+describe('arguments that the tool itself refuses', () => {
+  const refused = { code: 'forbidden_arguments', because: 'Not to the default branch.' } as const
+  const decided = (what: Partial<Tool>, more: Partial<Facts> = {}) =>
+    decide({ tool: tool(what), fingerprint: 'f1', refused }, facts(more))
+  const no = {
+    effect: 'deny',
+    code: 'forbidden_arguments',
+    filter: 'gate',
+    reasons: [{ rule: 'arguments', because: refused.because }],
+  }
+
+  test('are refused before a switch, and before anybody is asked or found missing', () => {
+    expect(decided({ access: 'write' })).toEqual(no)
+    expect(decided({ access: 'write', switchedOff: 'GITHUB_ALLOW_WRITES' })).toEqual(no)
+    expect(decided({ access: 'write' }, { channel: 'none' })).toEqual(no)
+    expect(decided({ access: 'read' })).toEqual(no)
+  })
+
+  test('are refused even where a person approved exactly this call', () => {
+    expect(decided({ access: 'write' }, { approvedFingerprint: 'f1' })).toEqual(no)
+  })
+
+  test('say nothing to a session that is dead or does not hold the tool', () => {
+    expect(decided({}, { sessionLive: false })).toMatchObject({ code: 'session_revoked' })
+    expect(decided({}, { holding: { held: false, reasons: [] } })).toMatchObject({ code: 'unknown_tool', reasons: [] })
   })
 })
 
@@ -317,6 +401,7 @@ describe('any decision', () => {
     access: fc.constantFrom('read', 'write', 'spend', 'READ', '', 'destroy') as fc.Arbitrary<Tool['access']>,
     ask: fc.boolean(),
     grantable: fc.boolean(),
+    asks: fc.constantFrom(undefined as never, 'above-threshold' as const),
   })
   const anyFacts: fc.Arbitrary<Facts> = fc.record({
     sessionLive: fc.constantFrom(true, false, undefined as never, 'yes' as never),
@@ -324,28 +409,35 @@ describe('any decision', () => {
     approvalsOn: fc.constantFrom(true, false, undefined as never),
     channel: fc.constantFrom('inbox', 'none', '' as never),
     approvedFingerprint: fc.constantFrom(undefined, 'f1', 'f2', ''),
+    left: fc.constantFrom(undefined, { covers: true, because: '' }, SHORT, { covers: 'yes', because: '' } as never),
   })
 
+  const anyCost = fc.constantFrom(undefined, 'within' as const, 'above' as const, 'free' as never)
+
   /** The rules again, written from the design without looking at the code. */
-  function oracle({ tool: { access, ask }, fingerprint }: Call, given: Facts): string {
+  function oracle({ tool: { access, ask, asks }, fingerprint, cost }: Call, given: Facts): string {
     const alive = given.sessionLive === true
     const inView = given.holding.held === true
     const known = access === 'read' || access === 'write' || access === 'spend'
-    const gated = ask || access === 'write' || access === 'spend'
+    const metered = asks === 'above-threshold'
+    const above = metered && cost === 'above'
+    const short = given.left !== undefined && given.left.covers !== true
+    const person = ask || (metered ? cost !== 'within' && !above : access === 'write' || access === 'spend')
+    const gated = person || above || short
     const reachable = given.approvalsOn === true && given.channel === 'inbox'
     if (!alive) return 'session_revoked'
     if (!inView || !known) return 'unknown_tool'
-    if (gated && !reachable) return 'approval_required'
+    if (gated && !reachable) return person ? 'approval_required' : short ? 'allowance_exhausted' : 'over_threshold'
     if (gated && given.approvedFingerprint !== fingerprint) return 'ask'
     return 'allow'
   }
 
   test('agrees with a second reading of the rules, in 10,000 cases', () => {
     fc.assert(
-      fc.property(anyTool, anyFacts, fc.constantFrom('f1', 'f2'), (what, given, fingerprint) => {
-        const decision = decide({ tool: what, fingerprint }, given)
+      fc.property(anyTool, anyFacts, fc.constantFrom('f1', 'f2'), anyCost, (what, given, fingerprint, cost) => {
+        const decision = decide({ tool: what, fingerprint, cost }, given)
         expect(decision.effect === 'deny' ? decision.code : decision.effect).toBe(
-          oracle({ tool: what, fingerprint }, given),
+          oracle({ tool: what, fingerprint, cost }, given),
         )
       }),
       { numRuns: RUNS },

@@ -105,6 +105,19 @@ describe('text', () => {
     expect(redactText(text)).toBe(text)
   })
 
+  test.each([
+    ['AKIAIOSFODNN7EXAMPLE', REDACTED],
+    ['pin=12', `pin=${REDACTED}`],
+    ['GET /?%zztoken=abcdef&x=1', `GET /?%zztoken=${REDACTED}&x=1`],
+    ['GET /v1?page=2&api_key=abcdef&x=1', `GET /v1?page=2&api_key=${REDACTED}&x=1`],
+    ['password="a token=b c" after', `password="${REDACTED}" after`],
+    ['{ password: } and more text', '{ password: } and more text'],
+    ['max_token: 4096 of them', 'max_token: 4096 of them'],
+    ['token_secret: 4096 of them', `token_secret: ${REDACTED} of them`],
+  ])('makes of %s exactly %s', (text, shown) => {
+    expect(redactText(text)).toBe(shown)
+  })
+
   test('keeps JSON that is redacted as text JSON', () => {
     const text = `{"authorization":"Bearer ${CANARY}","n":1,"password":"${CANARY}","list":["https://u:${CANARY}@h/"]}`
     expect(JSON.parse(redactText(text))).toEqual({
@@ -129,9 +142,10 @@ describe('text', () => {
     ['blanks', `password${' '.repeat(400_000)}`],
     ['jwt', 'eyJ'.repeat(150_000)],
   ])('takes no more than its share of time over hostile %s', (_name, text) => {
-    const started = performance.now()
+    const started = process.cpuUsage()
     redactText(text)
-    expect(performance.now() - started).toBeLessThan(2_000)
+    const { user } = process.cpuUsage(started)
+    expect(user).toBeLessThan(2_000_000)
   })
 })
 
@@ -176,6 +190,25 @@ describe('JSON', () => {
     )
   })
 
+  test.each([
+    [
+      '{"name":"Authorization","value":"x1","note":"seen"}',
+      `{"name":"Authorization","value":"${REDACTED}","note":"seen"}`,
+    ],
+    ['{"key":"password","value":"x1"}', `{"key":"password","value":"${REDACTED}"}`],
+    ['{"header":"cookie","value":"x1"}', `{"header":"cookie","value":"${REDACTED}"}`],
+    ['{"name":"city","value":"Bern"}', '{"name":"city","value":"Bern"}'],
+    ['{"name":["password"],"value":"x1"}', '{"name":["password"],"value":"x1"}'],
+    ['{"name":7,"value":"x1"}', '{"name":7,"value":"x1"}'],
+    ['{"value":"x1"}', '{"value":"x1"}'],
+    ['{"name":"password"}', '{"name":"password"}'],
+    ['{"secret":true,"password":"","pin":"true"}', `{"secret":true,"password":"","pin":"${REDACTED}"}`],
+    ['{"token_secret":12,"max_token":12}', `{"token_secret":"${REDACTED}","max_token":12}`],
+    [' {"a":1} ', '{"a":1}'],
+  ])('makes of %s exactly %s', (text, shown) => {
+    expect(redactJson(text)).toBe(shown)
+  })
+
   test('shows nothing of what cannot be read', () => {
     for (const text of ['{"password": "x"', '', '{"a":1,"a":2}', `${'['.repeat(1e5)}${']'.repeat(1e5)}`]) {
       expect(redactJson(text)).toBe('"[unreadable]"')
@@ -185,6 +218,8 @@ describe('JSON', () => {
   test('keeps keys apart that look alike once their secret is hidden', () => {
     const keys = Object.keys(JSON.parse(redactJson('{"token=abcdef":1,"token=ghijkl":2,"token=mnopqr":3}')) as object)
     expect(keys).toEqual(['token=[redacted]', 'token=[redacted] (2)', 'token=[redacted] (3)'])
+    const taken = redactJson('{"token=abcdef":1,"token=[redacted] (2)":2,"token=ghijkl":3}')
+    expect(Object.keys(JSON.parse(taken) as object)).toEqual(keys)
   })
 
   test('gives JSON for any JSON, equal but for what it hid', () => {

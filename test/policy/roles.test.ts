@@ -63,7 +63,7 @@ describe('the roles at a glance (seed 001)', () => {
     expect(shipped().roles.get(name)).toMatchObject({ name, asksPerson, given, connectors })
   })
 
-  it('there are these six and no other, and the two routes', () => {
+  it('there are these six and that of routines, and the two routes', () => {
     const { roles, routes } = shipped()
     expect([...roles.keys()].sort()).toEqual([
       'coworker',
@@ -71,6 +71,7 @@ describe('the roles at a glance (seed 001)', () => {
       'goal-reviewer',
       'inbound-email',
       'person-chat',
+      'routine',
       'specialist',
     ])
     expect([...routes.keys()].sort()).toEqual(['read-only', 'standard'])
@@ -248,7 +249,7 @@ describe('a set of policy files is refused', () => {
     [
       'for an unknown word',
       edit('coworker.yaml', 'which: none', 'which: some'),
-      /coworker\.yaml:\d+: connectors\.which: .*"every"\|"granted"\|"none"/,
+      /coworker\.yaml:\d+: connectors\.which: .*"every"\|"granted"\|"routine"\|"none"/,
     ],
     [
       'for a short name, saying the whole one',
@@ -308,6 +309,26 @@ describe('a set of policy files is refused', () => {
       'for a yes that is not true',
       edit('person-chat.yaml', 'asksPerson: true', 'asksPerson: yes'),
       /asksPerson: expected boolean/,
+    ],
+    [
+      'for a permission prompt in a role that asks nobody',
+      edit('coworker.yaml', 'given: asked', 'permissionPrompt: true\ngiven: asked'),
+      /coworker\.yaml:\d+: permissionPrompt: a role that asks nobody could only refuse its own built-ins/,
+    ],
+    [
+      'for a permission prompt in a role without built-ins',
+      edit('person-chat.yaml', 'tools: [Bash, Read, Write, Edit, Glob, Grep, WebSearch, WebFetch]', 'tools: []'),
+      /person-chat\.yaml:\d+: permissionPrompt: a role without built-ins has nothing to ask about/,
+    ],
+    [
+      'for a built-in that neither reads nor writes',
+      edit('deployment.yaml', 'Bash: write', 'Bash: run'),
+      /deployment\.yaml:\d+: builtins\.access\.Bash: /,
+    ],
+    [
+      'for the access of a tool that is no built-in',
+      edit('deployment.yaml', 'Bash: write', 'mcp__box__echo: write'),
+      /builtins\.access\.mcp__box__echo: .*connector's tool/,
     ],
     [
       'for a list without a reason',

@@ -119,8 +119,8 @@ describe('time', () => {
   test('ends ten thousand cards in five seconds, each once, with two replicas at it', async () => {
     await one.db.orm.execute(sql`
       insert into cards (id, brand, session_id, role, tool, connector, title, summary, arguments, sealed_arguments,
-        fingerprint, digest, access, rules, expires_at)
-      select gen_random_uuid(), 'acme', 'crowd', 'person-chat', 't', 'c', 't', 's', '{}', 'x', n::text, 'd', 'write', '[]',
+        fingerprint, binding, digest, access, rules, expires_at)
+      select gen_random_uuid(), 'acme', 'crowd', 'person-chat', 't', 'c', 't', 's', '{}', 'x', n::text, n::text, 'd', 'write', '[]',
         now() - interval '1 second' from generate_series(1, 10000) n`)
     const started = performance.now()
     const left = async () => {

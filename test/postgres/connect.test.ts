@@ -104,7 +104,7 @@ test('a lock that is not given makes the server answer before this side gives up
   await db.transaction(async (tx) => {
     await tx.execute(sql`lock table held`)
     const waiting = Promise.resolve(db.orm.execute(sql`select * from held`))
-    await expect(waiting).rejects.toMatchObject({ name: 'DatabaseRefused', code: '57014' })
+    await expect(waiting).rejects.toThrow('The database took too long to answer.')
   })
 })
 

@@ -85,6 +85,19 @@ it('a command that fails exits with 1 and one sentence', async () => {
   expect([code, out, err]).toEqual([1, '', 'tollgate: There is no card "nothing"; GET /v1/approvals lists them.\n'])
 })
 
+it('cards --watch goes on until Ctrl-C, which is no failure', async () => {
+  const child = spawn(process.execPath, [CLI, 'cards', '--watch'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let err = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text
+  })
+  const ended = new Promise((resolve) => child.on('close', (code, signal) => resolve([code, signal, err])))
+  const early = await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 3_000, 'watching'))])
+  expect(early).toBe('watching')
+  child.kill('SIGINT')
+  expect(await ended).toEqual([0, null, ''])
+})
+
 it('a second gateway on the same folder refuses to start, and says why', async () => {
   const { code, out, err } = await cli('serve')
   expect([code, out]).toEqual([1, ''])

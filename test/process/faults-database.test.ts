@@ -1,7 +1,8 @@
 /** PostgreSQL stops answering, or is killed: nothing runs that cannot be judged and recorded, and both gateways live on. */
+import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
-import { eventually, pause, type Replica, startTwo, textOf } from '../support/replica.ts'
+import { decisionOf, eventually, pause, type Replica, startTwo, textOf } from '../support/replica.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 
 /** What the gateway knows may be this old, so a read may still pass for so long after the database is gone. */
@@ -136,6 +137,25 @@ describe.each(outages)('PostgreSQL $what', ({ what, begin, end }) => {
     expect(runs()).toBe(1)
   }, 60_000)
 })
+
+test('a card that cannot be read in time is a call refused in words, never one that may have run', async () => {
+  const { token } = await both[0]!.issue()
+  const sql = postgres(`${server.url}/postgres`, { max: 1, onnotice: () => {} })
+  const before = upstream.ledger.length
+  try {
+    await sql.begin(async (tx) => {
+      await tx`lock table cards`
+      const answer = await both[0]!.call(token, 'up__increment', { what: 'locked' })
+      expect(decisionOf(answer).code, answer.text).toBe('internal')
+      expect(answer.text).toContain('it runs nothing')
+    })
+  } finally {
+    await sql.end()
+  }
+  expect(upstream.ledger.length).toBe(before)
+  const { answer } = await both[0]!.call(token, 'up__echo', { what: 'afterwards' })
+  expect(answer.result.isError).not.toBe(true)
+}, 30_000)
 
 test('no process complained of an error nobody caught, and the chains of both verify', async () => {
   const { body } = await both[0]!.api('GET', '/v1/audit/verify')

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { readFolder, shippedPolicies } from '../../src/config/files.ts'
 import { readPolicies } from '../../src/policy/role-file.ts'
-import type { Role } from '../../src/policy/words.ts'
+import type { Role, Tool } from '../../src/policy/words.ts'
 import { type IssueRequest, planSession, type Supply } from '../../src/session/issue.ts'
 
 const read = readPolicies(readFolder(shippedPolicies(), '', []), { sandbox: false })
@@ -59,5 +59,36 @@ describe('a grant in a request', () => {
       'grant.skills[1]: unknown_skill',
     ])
     expect(broken({ role: 'specialist', tools: ['Read'], grant })).toHaveLength(2)
+  })
+})
+
+describe('a request that names only a tool of another making', () => {
+  const specialist = (tool: Tool, request: Partial<IssueRequest>) => {
+    const supply: Supply = {
+      roles,
+      routes,
+      ownerBrand: 'acme',
+      connectors: () => ['firecrawl', 'dataforseo', 'seo'],
+      tool: (_, name) => (name === tool.name ? tool : undefined),
+      skills: ['campaign-fleet'],
+    }
+    const making = { id: 's_1', resource: 'https://tollgate.example/mcp', now: 0 }
+    const planned = planSession({ role: 'specialist', tools: [tool.name], ...request }, supply, making)
+    return planned.ok ? planned.claims.ceiling.includes(tool.name) : planned.broken.map(({ rule }) => rule)
+  }
+  const read = { access: 'read', ask: false, asks: 'never', grantable: true } as const
+  const joint = { ...read, name: 'mcp__seo__both', connector: 'seo', joint: ['seo', 'dataforseo'] }
+  const riding = { ...read, name: 'mcp__seo__fleet', connector: 'seo', ridesOn: 'campaign-fleet', delegationDepth: 1 }
+
+  it('starts with a joint tool when every connector that it reads is granted, and not with one of them', () => {
+    expect(specialist(joint, { grant: { connectors: ['seo', 'dataforseo'] } })).toBe(true)
+    expect(specialist(joint, { grant: { connectors: ['seo'] } })).toEqual(['nothing_to_hold'])
+  })
+
+  it('starts with a tool that rides on a skill when the grant names the skill, and depth is left', () => {
+    const grant = { connectors: [], skills: ['campaign-fleet'] }
+    expect(specialist(riding, { grant, limits: { delegationDepth: 1 } })).toBe(true)
+    expect(specialist(riding, { grant, limits: { delegationDepth: 0 } })).toEqual(['nothing_to_hold'])
+    expect(specialist(riding, { grant: { connectors: ['seo'] } })).toEqual(['nothing_to_hold'])
   })
 })

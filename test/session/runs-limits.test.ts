@@ -35,7 +35,7 @@ it('every figure of a day that is passed is named', () => {
 it('a run without a per-run figure counts for the whole day', () => {
   const grant = { connectors: ['dataforseo'], skills: [], allowance: { dataforseo: { perDayUsd: 3 } } }
   const { session } = made({ role: 'coworker', grant, limits: {} })
-  expect(dayFigures(session, { dayUsd: { coworker: 2, other: 1 } })).toEqual([
+  expect(dayFigures(session, 2)).toEqual([
     { name: 'dataforseo.perDayUsd', figure: 'dataforseo.perRunUsd', perRun: 3, perDay: 3 },
     { name: 'coworker dollars per day', figure: 'runUsd', perRun: 1, perDay: 2 },
   ])

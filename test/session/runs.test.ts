@@ -268,7 +268,7 @@ describe('a tree', () => {
     await end(leaf.session.id, '0.1')
     expect(await runs.figures(child.session.id)).toEqual(['firecrawl.perRunCredits 20 0 -', 'runUsd 0.6 0.1 -'])
     await end(child.session.id, '0.2')
-    expect(await runs.figures(session.id)).toEqual(['firecrawl.perRunCredits 25 20 -', 'runUsd 1 0.3 -'])
+    expect(await runs.figures(session.id)).toEqual(['firecrawl.perRunCredits 25 0 -', 'runUsd 1 0.3 -'])
   })
 
   it('counts in the day as one run: the root while it lives, then what it and its children used', async () => {

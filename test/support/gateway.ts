@@ -72,7 +72,8 @@ export async function startGateway(
     await rm(folder, { recursive: true, force: true })
     throw problem
   })
-  const { url } = running
+  // Its own door, whatever it is called outside.
+  const url = env.TOLLGATE_PUBLIC_URL === undefined ? running.url : `http://127.0.0.1:${env.PORT ?? port}`
   const mcpUrl = `${url}/mcp`
 
   async function post(

@@ -46,6 +46,8 @@ export interface Replica extends Doors {
 export interface ReplicaOptions {
   readonly databaseUrl: string
   readonly mcpServers?: Record<string, unknown>
+  /** More of the configuration file. */
+  readonly settings?: Record<string, unknown>
   readonly env?: Record<string, string>
   /** Address in the tokens (default: the replica's own). */
   readonly publicUrl?: string
@@ -63,7 +65,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   const { databaseUrl, mcpServers = {}, settle = true } = options
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-replica-'))
   const configFile = join(folder, 'config.json')
-  writeFileSync(configFile, JSON.stringify({ mcpServers }))
+  writeFileSync(configFile, JSON.stringify({ mcpServers, ...options.settings }))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const doors = doorsOf(url)

@@ -13,6 +13,7 @@ export type ToolRule =
       readonly ask?: boolean | undefined
       readonly grantable?: boolean | undefined
       readonly cost?: Cost | undefined
+      readonly standing?: boolean | undefined
     }
 
 export interface Standing {
@@ -20,6 +21,9 @@ export interface Standing {
   readonly ask: boolean
   readonly grantable: boolean
   readonly cost?: Cost
+  /** What has a cost asks by it; what spends an unknown one asks always. */
+  readonly asks?: 'above-threshold'
+  readonly standing?: true
 }
 
 const UNCLASSIFIED: Standing = { access: 'write', ask: false, grantable: false }
@@ -50,10 +54,12 @@ function standingOf(rule: ToolRule): Standing {
     ask = false,
     grantable = false,
     cost,
+    standing: mayStand,
   }: Exclude<ToolRule, string> = typeof rule === 'string' ? { access: rule } : rule
   // A write is never in the read table, whatever the file says.
-  const standing = { access, ask, grantable: grantable && access !== 'write' }
-  return access === 'spend' && cost !== undefined ? { ...standing, cost } : standing
+  const granted = grantable && access !== 'write'
+  const standing = { access, ask, grantable: granted, ...(mayStand === true && { standing: true as const }) }
+  return access === 'spend' && cost !== undefined ? { ...standing, cost, asks: 'above-threshold' } : standing
 }
 
 const strictness = ({ access, ask }: Standing): number => ['read', 'spend', 'write'].indexOf(access) * 2 + (ask ? 1 : 0)

@@ -12,6 +12,8 @@ export interface AddressRules {
   readonly allowPrivate: boolean
   /** Host names the operator listed one by one: any address, any scheme of the two. */
   readonly hosts: readonly string[]
+  /** How a refusal calls what has the address, and what allows it ("… if that is meant"). */
+  readonly words?: { readonly what: string; readonly allow: string }
 }
 
 /** Thrown (or told to a lookup) for an address that is not for this gateway to reach. */
@@ -56,13 +58,19 @@ export function allowedUrl(written: string, rules: AddressRules): URL {
   const url = readUrl(written)
   const host = hostOf(url)
   if (isListed(host, rules)) return url
-  if (METADATA_NAME.test(host)) throw new AddressRefused(`"${host}" is a metadata service, which no upstream may be.`)
+  if (METADATA_NAME.test(host))
+    throw new AddressRefused(`"${host}" is a metadata service, which no ${wordsOf(rules).what} may be.`)
   if (ipaddr.isValid(host)) judge(host, host, url.protocol === 'http:', rules)
-  else if (url.protocol === 'http:' && !rules.allowPrivate) throw new AddressRefused(PLAIN)
+  else if (url.protocol === 'http:' && !rules.allowPrivate) throw new AddressRefused(plainWords(rules))
   return url
 }
 
-const PLAIN = 'An upstream outside this machine and its private network needs https; set allowPrivate for one inside.'
+const wordsOf = (rules: AddressRules) => rules.words ?? { what: 'upstream', allow: 'set allowPrivate on the entry' }
+
+function plainWords(rules: AddressRules): string {
+  const { what, allow } = wordsOf(rules)
+  return `${what === 'upstream' ? 'An' : 'A'} ${what} outside this machine and its private network needs https; ${allow} for one inside.`
+}
 
 function readUrl(written: string): URL {
   // URL drops tabs and line breaks and turns backslashes round; what a person reads must be what is reached.
@@ -91,12 +99,12 @@ const isListed = (host: string, rules: AddressRules): boolean => rules.hosts.inc
 function judge(host: string, address: string, plain: boolean, rules: AddressRules): void {
   const found = standing(address)
   if (found === 'public' && !plain) return
-  if (found === 'public') throw new AddressRefused(PLAIN)
+  if (found === 'public') throw new AddressRefused(plainWords(rules))
   if (found === 'private' && rules.allowPrivate) return
   throw new AddressRefused(
     found === 'private'
-      ? `"${host}" is an address inside (${address}); set allowPrivate on the entry if that is meant.`
-      : `"${host}" is an address no upstream may have (${address}).`,
+      ? `"${host}" is an address inside (${address}); ${wordsOf(rules).allow} if that is meant.`
+      : `"${host}" is an address no ${wordsOf(rules).what} may have (${address}).`,
   )
 }
 

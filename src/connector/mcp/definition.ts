@@ -32,7 +32,7 @@ interface Definition {
 export type Defined = { readonly tool: RegisteredTool } | { readonly dropped: Dropped }
 
 /** Makes a registered tool of a definition's text. Never throws. */
-export function define(text: string, slug: string, standingOf: (name: string) => Standing): Defined {
+export function define(text: string, slug: string, standingOf: (name: string) => Standing, upstream: string): Defined {
   const name = nameIn(text)
   const drop = (reason: string): Defined => ({ dropped: { name, reason } })
   if (name === undefined || name === '') return drop('The definition has no name.')
@@ -58,6 +58,8 @@ export function define(text: string, slug: string, standingOf: (name: string) =>
       description: stringOr(value.description),
       definition: { legacy: withSchema(text, schemas.legacy), modern: withSchema(text, schemas.modern) },
       digest: createHash('sha256').update(canonicalText(text)).digest('hex'),
+      source: text,
+      upstream,
     },
   }
 }

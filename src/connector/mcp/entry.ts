@@ -2,9 +2,12 @@
  * An entry of `mcpServers`, checked by the configuration, and the way it opens to the upstream.
  * @module
  */
-import { AddressRefused } from './address.ts'
+import { hash } from 'node:crypto'
+import { AddressRefused, type AddressRules } from './address.ts'
 import type { ToolRule } from './access.ts'
+import type { Bearer } from './bearer.ts'
 import { createHttpTransport } from './http.ts'
+import type { Resolver } from './judge.ts'
 import type { Log } from './noise.ts'
 import { createRedact, type Snip } from './snippet.ts'
 import { createStdioTransport } from './stdio.ts'
@@ -39,6 +42,12 @@ export interface HttpEntry extends Common {
   readonly headers?: Readonly<Record<string, string>>
   /** The operator means an address inside; see address.ts. */
   readonly allowPrivate?: boolean
+  /** Goes with each request, in `Authorization`. */
+  readonly bearer?: Bearer
+  /** What no error or log may show, besides the values of headers. */
+  readonly secrets?: readonly string[]
+  /** Which far side it is, where its address says too little; never a secret. */
+  readonly identity?: string
 }
 
 export type McpEntry = StdioEntry | HttpEntry
@@ -49,6 +58,9 @@ export interface TransportParts {
   readonly warden: Warden
   /** Hosts the operator listed as reachable whatever their address. */
   readonly allowedHosts?: readonly string[]
+  /** How refusals of an address speak, and how names are resolved, where that is not as for the operator's own. */
+  readonly words?: AddressRules['words']
+  readonly resolver?: Resolver
 }
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -74,13 +86,16 @@ export function transportOf(
   )
   if (odd !== undefined)
     return { failure: `Its header "${snip(odd[0])}" has characters in its name or value that no header may have.` }
-  const rules = { allowPrivate: entry.allowPrivate === true, hosts: parts.allowedHosts ?? [] }
+  const { allowedHosts: hosts = [], words, resolver } = parts
+  const rules = { allowPrivate: entry.allowPrivate === true, hosts, ...(words && { words }) }
   try {
     const target = {
       url: entry.url,
       headers: entry.headers ?? {},
       rules,
       connectTimeoutMs: entry.connectTimeoutMs ?? 10_000,
+      ...(resolver && { resolver }),
+      ...(entry.bearer && { bearer: entry.bearer }),
     }
     return { transport: createHttpTransport(target, snip) }
   } catch (error) {
@@ -91,11 +106,19 @@ export function transportOf(
 
 /** The values of an entry that no error or log may show. */
 export function secretsOf(entry: McpEntry): readonly string[] {
-  return Object.values(('url' in entry ? entry.headers : entry.env) ?? {})
+  const configured = Object.values(('url' in entry ? entry.headers : entry.env) ?? {})
+  return 'url' in entry ? [...configured, ...(entry.secrets ?? [])] : configured
 }
 
 /** The hosts whose pages this upstream may send a person to. */
 export function hostsOf(entry: McpEntry): readonly string[] {
   const own = 'url' in entry ? URL.parse(entry.url)?.hostname : undefined
   return own === undefined ? (entry.elicitationHosts ?? []) : [own, ...(entry.elicitationHosts ?? [])]
+}
+
+/** Which far side an entry means, as a digest (hex): its address, or its command with arguments and folder. Credentials are no part of it. */
+export function identityOf(entry: McpEntry): string {
+  if ('url' in entry && entry.identity !== undefined) return hash('sha256', entry.identity, 'hex')
+  const where = 'url' in entry ? ['http', entry.url] : ['stdio', entry.command, entry.args ?? [], entry.cwd ?? '']
+  return hash('sha256', JSON.stringify(where), 'hex')
 }

@@ -5,7 +5,10 @@
  */
 import { Pool } from 'undici'
 import { type AddressRules, allowedUrl, pinned } from './address.ts'
+import type { Bearer } from './bearer.ts'
+import { withBearer } from './carry.ts'
 import { headerValue, MODERN } from './envelope.ts'
+import type { Resolver } from './judge.ts'
 import type { Snip } from './snippet.ts'
 import { type Bookmark, type Leg, type Road, Trip } from './trip.ts'
 import type { Exchange, Outgoing, Transport, Wire, WireEvents, WireProblem } from './wire.ts'
@@ -23,12 +26,15 @@ export interface HttpTarget {
   /** Configured headers, placeholders expanded. */
   readonly headers: Readonly<Record<string, string>>
   readonly rules: AddressRules
+  readonly bearer?: Bearer
+  /** How names are resolved; the system's own way when left out. */
+  readonly resolver?: Resolver
   /** For a connection, and for a message that has no answer to be taken (ms). */
   readonly connectTimeoutMs: number
 }
 
 /** A configured header may be anything but what the protocol or the connection itself says. */
-const OWN_HEADER =
+export const OWN_HEADER =
   /^(?:mcp-.*|content-type|content-length|accept|accept-encoding|host|connection|transfer-encoding|te|trailer|upgrade|keep-alive|expect|last-event-id)$/
 
 /** Opens the way to one HTTP upstream. Throws AddressRefused for a URL that the rules forbid. */
@@ -40,9 +46,9 @@ export function createHttpTransport(target: HttpTarget, snip: Snip): Transport {
     allowH2: false,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { lookup: pinned(plain, target.rules), timeout: target.connectTimeoutMs },
+    connect: { lookup: pinned(plain, target.rules, target.resolver), timeout: target.connectTimeoutMs },
   })
-  const road: Road = { pool, origin: url.origin, snip }
+  const road: Road = { pool: target.bearer ? withBearer(pool, target.bearer) : pool, origin: url.origin, snip }
   const fixed = fixedHeaders(target.headers)
   return {
     kind: 'http',

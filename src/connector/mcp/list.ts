@@ -22,6 +22,8 @@ const SLICE_MS = 10
 export interface Listing {
   readonly slug: string
   readonly standingOf: (name: string) => Standing
+  /** Which far side it is (RegisteredTool.upstream). */
+  readonly upstream: string
   readonly snip: Snip
   /** For the whole list (ms). */
   readonly timeoutMs: number
@@ -112,7 +114,7 @@ async function register(definitions: readonly string[], listing: Listing, remark
       await setImmediate()
       began = performance.now()
     }
-    const defined = known.get(text) ?? define(text, slug, listing.standingOf)
+    const defined = known.get(text) ?? define(text, slug, listing.standingOf, listing.upstream)
     read.set(text, defined)
     if ('dropped' in defined) {
       const { name, reason } = defined.dropped
@@ -138,6 +140,8 @@ async function register(definitions: readonly string[], listing: Listing, remark
       ownNames.add(tool.ownName)
     }
   }
+  known.clear()
+  for (const [text, defined] of read) known.set(text, defined)
   if (twice > 0)
     remarks.push(`It lists ${twice} ${twice === 1 ? 'tool' : 'tools'} more than once; the first definition counts.`)
   return { tools: [...tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), withheld, remarks }

@@ -11,9 +11,13 @@ const SHORTEST_SECRET = 6
 
 export type Snip = (text: string) => string
 
-/** Makes the function that cuts and redacts; `secrets` are the values configured for this upstream. */
-export function createSnip(secrets: readonly string[]): Snip {
-  const redact = createRedact(secrets)
+/** Makes the function that cuts and redacts; `secrets` are the values configured for this upstream, `passing` tokens of late. */
+export function createSnip(secrets: readonly string[], passing: () => readonly string[] = () => []): Snip {
+  const fixed = createRedact(secrets)
+  const redact: Snip = (text) =>
+    passing()
+      .filter((token) => token.length >= SHORTEST_SECRET)
+      .reduce((left, token) => left.replaceAll(token, '[redacted]'), fixed(text))
   return (text) => {
     // Secrets are looked for well past the cut, so that none is cut in half and then not recognised.
     const shown = redact(text.slice(0, 4096))

@@ -7,6 +7,7 @@ import { createParser, type EventSourceParser } from 'eventsource-parser'
 import { TextDecoder } from 'node:util'
 import type { Dispatcher } from 'undici'
 import { AddressRefused } from './address.ts'
+import { NoToken } from './bearer.ts'
 import { answers, type Message, readMessages } from './message.ts'
 import type { Snip } from './snippet.ts'
 import { MESSAGE_LIMIT, type WireProblem } from './wire.ts'
@@ -44,7 +45,7 @@ export interface Traveller {
 
 /** What upstreams of one origin share. */
 export interface Road {
-  readonly pool: Dispatcher
+  readonly pool: Pick<Dispatcher, 'dispatch'>
   readonly origin: string
   readonly snip: Snip
 }
@@ -151,7 +152,7 @@ export class Trip implements Dispatcher.DispatchHandler {
     const sent = this.#controller !== undefined
     const code = this.#road.snip(String((error as NodeJS.ErrnoException).code ?? error.name))
     const reason =
-      error instanceof AddressRefused
+      error instanceof AddressRefused || error instanceof NoToken
         ? error.message
         : sent
           ? `The connection broke before the answer was whole (${code}).`

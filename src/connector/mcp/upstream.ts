@@ -6,7 +6,7 @@ import type { Connector, ConnectorState, RegisteredTool, Withheld } from '../con
 import { createAccess } from './access.ts'
 import { runCall } from './call.ts'
 import { ASKS_ALL, ASKS_NOBODY, type ClientInfo, type Era } from './envelope.ts'
-import { hostsOf, type McpEntry, secretsOf, type TransportParts, transportOf } from './entry.ts'
+import { hostsOf, identityOf, type McpEntry, secretsOf, type TransportParts, transportOf } from './entry.ts'
 import { greet } from './handshake.ts'
 import { type Link, retire } from './link.ts'
 import { listTools, type Listed } from './list.ts'
@@ -35,17 +35,20 @@ export interface McpParts extends TransportParts {
   readonly clientInfo: ClientInfo
   /** Told whenever tools, withheld or state became different. */
   readonly changed: () => void
+  /** Told after each complete reading of the list, whether or not anything is different. */
+  readonly listed?: () => void
 }
 
 /** Makes the connector of one entry of `mcpServers` and starts to connect. Never throws for what an upstream does. */
 export function createMcpConnector(entry: McpEntry, parts: McpParts): Connector {
   const { log } = parts
   const slug = slugFor(entry.name)
-  const snip = createSnip(secretsOf(entry))
+  const snip = createSnip(secretsOf(entry), 'url' in entry ? entry.bearer?.recent : undefined)
   const { timeoutMs = TIMEOUT_MS, maxTimeoutMs = MAX_TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = entry
   const listing = {
     slug,
     standingOf: createAccess(entry.tools ?? {}),
+    upstream: identityOf(entry),
     snip,
     timeoutMs: connectTimeoutMs,
     known: new Map(),
@@ -58,7 +61,7 @@ export function createMcpConnector(entry: McpEntry, parts: McpParts): Connector 
   let main: Link | undefined
   let watching: Watch | undefined
   let connecting: Promise<Link | string> | undefined
-  let reading = false
+  let reading: Promise<string | undefined> | undefined
   let lookAgain: NodeJS.Timeout | undefined
   let retry: NodeJS.Timeout | undefined
   let readAt = 0
@@ -142,6 +145,7 @@ export function createMcpConnector(entry: McpEntry, parts: McpParts): Connector 
     }
     readAt = Date.now()
     show(listed)
+    parts.listed?.()
   }
 
   /** Takes up a list; what has not changed keeps its array, so that views made of it stay good. */
@@ -202,18 +206,33 @@ export function createMcpConnector(entry: McpEntry, parts: McpParts): Connector 
     lookAgain = setTimeout(read, Math.max(SETTLE_MS, readAt + SPACING_MS - Date.now())).unref()
   }
 
-  async function read(): Promise<void> {
+  function read(): void {
     lookAgain = undefined
-    const link = main
-    if (link === undefined || closed) return
-    if (reading) return look()
-    reading = true
-    readAt = Date.now()
-    const outcome = await listTools(link, listing)
-    reading = false
-    if (closed || main !== link) return
-    if ('listed' in outcome) adopt(link, outcome.listed)
-    else void connect()
+    if (reading === undefined) void readNow()
+    else look()
+  }
+
+  function readNow(): Promise<string | undefined> {
+    reading ??= readOver(main).finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+
+  /** Reads the list over a link; without a good one, over a new one. Why it could not be read. */
+  async function readOver(link: Link | undefined): Promise<string | undefined> {
+    if (closed) return 'The gateway is stopping.'
+    if (link !== undefined) {
+      readAt = Date.now()
+      const outcome = await listTools(link, listing)
+      if (closed || main !== link) return 'The connection was lost meanwhile.'
+      if ('listed' in outcome) {
+        adopt(link, outcome.listed)
+        return undefined
+      }
+    }
+    const reached = await connect()
+    return typeof reached === 'string' ? reached : undefined
   }
 
   void connect()
@@ -226,6 +245,11 @@ export function createMcpConnector(entry: McpEntry, parts: McpParts): Connector 
     tools: () => tools,
     withheld: () => withheld,
     call: (call) => runCall(calls, call),
+    async discover() {
+      // One that is under way may have asked before what the caller knows of.
+      await reading
+      return readNow()
+    },
     async close() {
       if (closed) return
       closed = true

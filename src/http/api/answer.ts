@@ -30,7 +30,7 @@ export function answers(
   const listed = problems.map((number) => [String(number), asProblem(PROBLEMS[number])] as const)
   return {
     [status]: own,
-    401: asProblem('The admin key is missing or wrong.'),
+    401: asProblem('The key is missing, wrong, or not one for this route.'),
     500: asProblem('The gateway failed inside.'),
     ...Object.fromEntries(listed),
   }

@@ -1,6 +1,6 @@
 /**
  * The REST API: one set of schemas that validates what comes in and makes the OpenAPI document.
- * Every `/v1` route needs the admin key; whatever else is asked for gets a JSON problem, never a page.
+ * Every `/v1` route needs the admin key, or an approver token at the cards; whatever else is asked for gets a JSON problem, never a page.
  * @module
  */
 import { OpenAPIHono, type z } from '@hono/zod-openapi'
@@ -10,16 +10,27 @@ import { HTTPException } from 'hono/http-exception'
 import { AuditUnavailable } from '../../audit/audit.ts'
 import { DatabaseUnavailable } from '../../db/errors.ts'
 import { check, UnreadableJson } from '../../json.ts'
+import { APPROVER } from '../../session/approvers.ts'
 import { RevocationsUnknown } from '../../session/revocation.ts'
 import { type BrokenRule, brokenRules, notFound, problem } from '../problem.ts'
+import { createAdmit } from './admit.ts'
 import { addApprovals } from './approvals.ts'
+import { addApprovers } from './approvers.ts'
+import { addConnections } from './connections.ts'
 import { addCoworkers } from './coworkers.ts'
 import { addDelegate } from './delegate.ts'
 import { addExplain } from './explain.ts'
+import { addInbound } from './inbound.ts'
+import { addGoalReviewer } from './goal-reviewer.ts'
 import { addOpen } from './open.ts'
 import type { ApiParts } from './parts.ts'
 import { addRecords } from './records.ts'
+import { addRoutines } from './routines.ts'
 import { addSessions } from './sessions.ts'
+import { addSpend } from './spend.ts'
+import { addTools } from './tools.ts'
+import { addTraces } from './traces.ts'
+import { addWebhooks } from './webhooks.ts'
 
 export type { ApiParts } from './parts.ts'
 
@@ -31,7 +42,7 @@ export function createApi(parts: ApiParts): OpenAPIHono {
   const app = new OpenAPIHono({
     defaultHook: (result) => (result.success ? undefined : brokenRules(result.error.issues.flatMap(rulesOf))),
   })
-  app.use('/v1/*', (c, next) => admitAdmin(c, next, parts.isAdmin))
+  app.use('/v1/*', createAdmit(parts))
   app.use(
     '/v1/*',
     bodyLimit({
@@ -43,11 +54,26 @@ export function createApi(parts: ApiParts): OpenAPIHono {
   addSessions(app, parts)
   addDelegate(app, parts, parts.caps)
   addCoworkers(app, parts)
+  addGoalReviewer(app, parts)
   addExplain(app, parts)
   addApprovals(app, parts)
+  addApprovers(app, parts)
+  addWebhooks(app, parts)
+  addConnections(app, parts)
+  addTools(app, parts)
+  addInbound(app, parts)
+  addRoutines(app, parts)
+  addTraces(app, parts)
+  addSpend(app, parts)
   addRecords(app, parts)
   addOpen(app, parts)
   app.openAPIRegistry.registerComponent('securitySchemes', 'admin', { type: 'http', scheme: 'bearer' })
+  app.openAPIRegistry.registerComponent('securitySchemes', 'approver', {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: APPROVER.typ,
+    description: 'A token of POST /v1/approvers: the cards of one brand, and nothing else.',
+  })
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: { title: 'Tollgate', version: '1', description: 'Sessions, approvals and the audit of an MCP gateway.' },
@@ -75,26 +101,6 @@ function refuseOtherMethods(app: OpenAPIHono): void {
       problem(405, 'method_not_allowed', `${c.req.method} means nothing here; use ${allow}.`, {}, { allow }),
     )
   }
-}
-
-async function admitAdmin(c: Context, next: Next, isAdmin: ApiParts['isAdmin']): Promise<Response | undefined> {
-  const authorization = c.req.header('authorization')
-  if (!isAdmin(authorization)) return noAdmin(authorization)
-  await next()
-  return undefined
-}
-
-/** Says which of the usual mistakes it was. A session token never opens REST, whoever signed it. */
-function noAdmin(authorization: string | undefined): Response {
-  const detail =
-    authorization === undefined
-      ? 'Send the admin key as Authorization: Bearer; it is TOLLGATE_ADMIN_KEY, or in the file admin-key of the data folder.'
-      : /^bearer +eyJ/i.test(authorization)
-        ? 'This is a session token, which opens /mcp only; the REST API takes the admin key.'
-        : 'The admin key is wrong; it is TOLLGATE_ADMIN_KEY, or in the file admin-key of the data folder.'
-  const error = authorization === undefined ? '' : ', error="invalid_token"'
-  const challenge = `Bearer realm="tollgate"${error}, error_description="${detail}"`
-  return problem(401, 'unauthorized', detail, {}, { 'www-authenticate': challenge })
 }
 
 /** A body must be JSON, say so, and have one meaning (RFC 7493: no key twice). */

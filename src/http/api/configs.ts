@@ -4,9 +4,13 @@
  * @module
  */
 import { z } from '@hono/zod-openapi'
+import { PERMISSION_PROMPT, SERVERS } from '../../gate/harness-tools.ts'
+import { PRE_TOOL_USE } from '../hooks.ts'
 
 const VARIABLE = 'GATEWAY_TOKEN'
-const SERVER = 'gateway'
+const SERVER = SERVERS[0]
+/** Longer than any usual wait for a person; where it ends first, the hook blocks. In seconds. */
+const HOOK_SECONDS = 600
 const headers = { Authorization: `Bearer \${${VARIABLE}}` }
 
 const mcpServers = z.record(z.string(), z.unknown())
@@ -17,6 +21,13 @@ export const configs = z.object({
     command: z.string(),
     mcpServers,
     run: z.string().openapi({ description: 'Starts Claude Code with this session’s tools and no others.' }),
+    permissionPrompt: z
+      .object({ flag: z.string(), settings: z.record(z.string(), z.unknown()) })
+      .optional()
+      .openapi({
+        description:
+          'Where the harness may ask before it runs a built-in: the flag for -p, or the PreToolUse hook for its settings file. One of the two is enough.',
+      }),
   }),
   agentSdk: z
     .object({
@@ -47,16 +58,20 @@ export interface Held {
 export function configsFor(url: string, held: Held = { builtins: [], tools: [] }): z.input<typeof configs> {
   // Claude Code drops a call whose first byte takes over 60 s; a held call sends its own at once, and may then take long.
   const gateway = { type: 'http', url, headers, timeout: 600_000 }
+  const listed = held.tools.map(({ listedAs }) => listedAs)
   return {
     claudeCode: {
       command: `claude mcp add --transport http ${SERVER} ${quoted(url)} --header 'Authorization: Bearer \${${VARIABLE}}'`,
       mcpServers: { [SERVER]: gateway },
       // `--tools` chooses among the harness's own tools: with nothing behind it none, left out all.
       run: `claude --mcp-config=gateway.mcp.json --strict-mcp-config --tools=${held.builtins.map(quoted).join(',')}`,
+      ...(listed.includes(PROMPT) && {
+        permissionPrompt: { flag: `--permission-prompt-tool mcp__${SERVER}__${PROMPT}`, settings: hookSettings(url) },
+      }),
     },
     agentSdk: {
       mcpServers: { [SERVER]: gateway },
-      tools: [...held.builtins, ...held.tools.map(({ listedAs }) => `mcp__${SERVER}__${listedAs}`)],
+      tools: [...held.builtins, ...listed.filter((name) => name !== PROMPT).map((name) => `mcp__${SERVER}__${name}`)],
       strictMcpConfig: true,
       settingSources: [],
     },
@@ -81,6 +96,25 @@ export function configsFor(url: string, held: Held = { builtins: [], tools: [] }
       '',
     ].join('\n'),
   }
+}
+
+/** The name under which `/mcp` lists the permission prompt. */
+const PROMPT = PERMISSION_PROMPT.name.slice('mcp__'.length)
+
+/**
+ * The hook that asks before every tool. A hook that fails lets the tool run unless it says `onFailure` (Claude Code
+ * 2.1.295 and later).
+ */
+function hookSettings(url: string) {
+  const hook = {
+    type: 'http',
+    url: new URL(PRE_TOOL_USE, url).href,
+    headers,
+    allowedEnvVars: [VARIABLE],
+    timeout: HOOK_SECONDS,
+    onFailure: 'block',
+  }
+  return { hooks: { PreToolUse: [{ hooks: [hook] }] } }
 }
 
 /** Safe in a shell: addresses with `&` or blanks are quoted. */

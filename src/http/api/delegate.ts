@@ -12,6 +12,7 @@ import { remainingOf } from '../../session/figures.ts'
 import type { Caps } from '../../session/limits.ts'
 import { beginChild } from '../../session/runs.ts'
 import { findSession, type StoredSession } from '../../session/sessions.ts'
+import { untouched } from '../../session/spend-left.ts'
 import { UnissuableClaims } from '../../session/token.ts'
 import { brokenRules, notFound, problem } from '../problem.ts'
 import { answer, answers, body } from './answer.ts'
@@ -19,7 +20,7 @@ import { configsFor } from './configs.ts'
 import type { ApiParts } from './parts.ts'
 import * as requests from './requests.ts'
 import * as schemas from './schemas.ts'
-import { describeSession } from './session-view.ts'
+import { describeSession, shownSpend } from './session-view.ts'
 
 const BY = 'operator'
 
@@ -90,6 +91,7 @@ export function addDelegate(app: OpenAPIHono, parts: ApiParts, caps: Caps): void
       brand: session.brand,
       role: session.role.name,
       ...described,
+      ...shownSpend(untouched(session)),
       configs: configsFor(parts.resource, described),
     }
     return answer(child, issued, 201)

@@ -4,6 +4,7 @@
  */
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { RegisteredTool } from '../../connector/connector.ts'
+import { HARNESS } from '../../gate/harness-tools.ts'
 import { normalise, split } from '../../policy/names.ts'
 import { holds } from '../../policy/view.ts'
 import type { Decision, Filter, Reason, Session } from '../../policy/words.ts'
@@ -47,7 +48,7 @@ export function addExplain(app: OpenAPIHono, parts: ApiParts): void {
     const session = await sessionOf(asked, parts)
     if (session instanceof Response) return session
     await parts.revocations.ensureFresh()
-    return answer(explained, explain(session, asked.tool, asked.arguments, parts))
+    return answer(explained, await explain(session, asked.tool, asked.arguments, parts))
   })
   addWhatIf(app, parts)
 }
@@ -83,12 +84,12 @@ async function sessionOf(
 }
 
 /** The gate's own decision for a tool that exists; for anything else, why there is none. */
-function explain(
+async function explain(
   session: Session,
   written: string,
   given: Readonly<Record<string, unknown>> | undefined,
   parts: ApiParts,
-): Explained {
+): Promise<Explained> {
   const name = normalise(written)
   const exact = 'Write mcp__connector__tool, or a built-in such as Read.'
   if (name === undefined || name.endsWith('__*')) {
@@ -96,9 +97,10 @@ function explain(
     return no(written, 'registration', { rule: 'name', because })
   }
   const tools = parts.registry.tools(session.brand)
-  const tool = tools.find((known) => known.name === name)
-  if (tool !== undefined) return decided(session, tool, tools, given, parts)
   const view = parts.views.of(session)
+  const asked = session.role.permissionPrompt === true ? view.builtinTools.get(name) : undefined
+  const tool = tools.find((known) => known.name === name) ?? view.byName.get(name) ?? asked
+  if (tool !== undefined) return decided(session, tool, tools, given, parts)
   if (split(name) === undefined && view.builtins.includes(name)) {
     const because = `The session holds ${name}; the harness itself runs it.`
     return { tool: name, effect: 'allow', filter: 'ceiling', rule: 'builtin', reasons: [{ rule: 'builtin', because }] }
@@ -116,14 +118,17 @@ function explain(
   }
 }
 
-function decided(
+async function decided(
   session: Session,
   tool: RegisteredTool,
   tools: readonly RegisteredTool[],
   given: Readonly<Record<string, unknown>> | undefined,
   { gate }: ApiParts,
-): Explained {
-  const decision = gate.explain(session, tool, given === undefined ? undefined : JSON.stringify(given))
+): Promise<Explained> {
+  const argumentsText = given === undefined ? undefined : JSON.stringify(given)
+  const price = await gate.price(session, tool, argumentsText)
+  // Of no call in particular it is said what becomes of one that keeps within what runs unasked.
+  const decision = gate.explain(session, tool, argumentsText, given === undefined && !price?.cost ? undefined : price)
   const reasons = reasonsOf(decision, session, tool, tools)
   return {
     tool: tool.name,
@@ -133,7 +138,7 @@ function decided(
     filter: decision.filter,
     rule: reasons.at(-1)?.rule ?? decision.filter,
     reasons,
-    cost: costOf(tool, given),
+    cost: costOf(tool, price),
   }
 }
 
@@ -145,6 +150,9 @@ function reasonsOf(
   tools: readonly RegisteredTool[],
 ): Reason[] {
   if (reasons.length > 0) return [...reasons]
+  if (tool.connector === HARNESS) {
+    return [{ rule: 'builtin', because: `The session holds ${tool.ownName}, which its harness may run unasked.` }]
+  }
   return [...holds(session, tool, new Set(tools.map(({ connector }) => connector))).reasons]
 }
 

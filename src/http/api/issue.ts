@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { createRoute, type OpenAPIHono, type z } from '@hono/zod-openapi'
 import { type GrantSupply, type GrantWords, wordsOf } from '../../grants/profile.ts'
 import { grantProblems } from '../../grants/rules.ts'
+import { routineStart } from '../../grants/routines/start.ts'
 import { coworkerStart, goalAgentStart } from '../../grants/start.ts'
 import { findGoalGrant, findProfile } from '../../grants/store.ts'
 import type { Session } from '../../policy/words.ts'
@@ -13,15 +14,16 @@ import { type SessionClaims, toSession } from '../../session/claims.ts'
 import { narrowToDefinition, toolsOfDefinition, type Unmatched } from '../../session/definition.ts'
 import { type Broken, type IssueRequest, planSession, type Supply } from '../../session/issue.ts'
 import { beginRun, findEarlier, narrowRetry } from '../../session/runs.ts'
+import { untouched } from '../../session/spend-left.ts'
 import { UnissuableClaims } from '../../session/token.ts'
-import { type BrokenRule, brokenRules } from '../problem.ts'
+import { type BrokenRule, brokenRules, problem } from '../problem.ts'
 import { answer, answers, body } from './answer.ts'
 import { configsFor } from './configs.ts'
 import { limited } from './delegate.ts'
 import type { ApiParts } from './parts.ts'
 import * as requests from './requests.ts'
 import * as schemas from './schemas.ts'
-import { describeSession } from './session-view.ts'
+import { describeSession, shownSpend } from './session-view.ts'
 
 const BY = 'operator'
 
@@ -40,33 +42,31 @@ interface Wanted {
   /** All the session may hold, in canonical form: what a definition lists, or what a profile comes to. */
   readonly only?: readonly string[]
   readonly left: readonly Unmatched[]
+  /** What the claims say besides, for a routine. */
+  readonly more?: Pick<SessionClaims, 'routine' | 'grant'>
 }
 
 type Refusal = { readonly broken: readonly BrokenRule[] }
 
 /** Adds the route. */
 export function addIssue(app: OpenAPIHono, parts: ApiParts): void {
-  const supply: Supply = {
-    roles: parts.roles,
-    routes: parts.routes,
-    ownerBrand: parts.ownerBrand,
-    connectors: (brand) => parts.registry.connectors(brand).map(({ slug }) => slug),
-    tool: (brand, name) => parts.registry.tools(brand).find((tool) => tool.name === name),
-    skills: parts.grants?.skills ?? [],
-  }
+  const supply = supplyOf(parts)
 
   app.openapi(issueRoute, async (c) => {
     const { retryOf, ...asked } = c.req.valid('json')
+    await parts.connections.wake(asked.brand ?? parts.ownerBrand)
     const wanted = await wantedOf(asked, parts, supply)
+    if (wanted instanceof Response) return wanted
     if ('broken' in wanted) return brokenRules(wanted.broken)
-    const { request, coworker, only, left } = wanted
+    const { request, coworker, only, left, more } = wanted
     const making = { id: `s_${randomBytes(16).toString('base64url')}`, resource: parts.resource, now: parts.now() }
     const planned = planSession(request, supply, making)
     const owed = grantBroken(request, parts)
     if (!planned.ok) return brokenRules([...planned.broken, ...owed.filter(isNew(planned.broken))])
     if (owed.length > 0) return brokenRules(owed)
-    const own = only === undefined ? planned.claims : narrowToDefinition(planned.claims, only)
-    const narrowed = await narrow(own, retryOf, coworker, parts)
+    const full = { ...planned.claims, ...more }
+    const own = only === undefined ? full : narrowToDefinition(full, only)
+    const narrowed = await narrow(own, retryOf, coworker ?? own.routine?.id, parts)
     if (!narrowed.ok) return brokenRules(narrowed.broken)
     const { claims } = narrowed
     const session = toSession(claims, parts)
@@ -76,7 +76,10 @@ export function addIssue(app: OpenAPIHono, parts: ApiParts): void {
     const view = parts.views.of(session)
     const registered = [...view.byName.keys(), ...view.builtins]
     // Signed before it is recorded and handed out after: a session that could not be written down does not exist.
-    const begun = await beginRun(parts.audit, { session, claims, by: BY, registered, coworker, retryOf }, parts.caps)
+    // Runs of one routine are counted together, and with no other's.
+    const profile = coworker ?? claims.routine?.id
+    const run = { session, claims, by: BY, registered, coworker: profile, retryOf }
+    const begun = await beginRun(parts.audit, run, parts.caps)
     if (!begun.ok) return limited(begun.broken)
     const held = describeSession(session, parts)
     const issued = {
@@ -88,19 +91,42 @@ export function addIssue(app: OpenAPIHono, parts: ApiParts): void {
       brand: session.brand,
       role: session.role.name,
       ...(coworker === undefined ? {} : { coworker }),
+      ...(claims.routine === undefined ? {} : { routine: claims.routine }),
       ...held,
       withheld: [...held.withheld, ...left],
+      ...shownSpend(untouched(session)),
       configs: configsFor(parts.resource, held),
     }
     return answer(schemas.issued, issued, 201)
   })
 }
 
+/** What a request for a session may choose from. */
+export function supplyOf({
+  roles,
+  routes,
+  ownerBrand,
+  registry,
+  grants,
+}: Pick<ApiParts, 'roles' | 'routes' | 'ownerBrand' | 'registry' | 'grants'>): Supply {
+  return {
+    roles,
+    routes,
+    ownerBrand,
+    connectors: (brand) => registry.connectors(brand).map(({ slug }) => slug),
+    tool: (brand, name) => registry.tools(brand).find((tool) => tool.name === name),
+    skills: grants?.skills ?? [],
+  }
+}
+
 type Asked = Omit<z.output<typeof requests.issueBody>, 'retryOf'>
 
 /** What is asked for: by a coworker's profile, by a definition, or as it is said. */
-async function wantedOf(asked: Asked, parts: ApiParts, supply: Supply): Promise<Wanted | Refusal> {
-  const { coworker, definition, role, ...rest } = asked
+async function wantedOf(asked: Asked, parts: ApiParts, supply: Supply): Promise<Wanted | Refusal | Response> {
+  const { coworker, definition, role, routine, supervised, ...rest } = asked
+  if (routine !== undefined) return routineWanted(routine, asked, parts)
+  if (supervised !== undefined)
+    return one('supervised', 'routine_missing', 'supervised goes with a routine; say which.')
   if (coworker !== undefined) return coworkerWanted(coworker, asked, parts)
   if (role === undefined) return one('role', 'missing', 'role is missing; name a role, or a coworker to start.')
   const request = { ...rest, role }
@@ -146,6 +172,29 @@ async function coworkerWanted(id: string, asked: Asked, parts: ApiParts): Promis
   if (!start.ok) return start
   const left = start.lost.map(({ tool, reason }): Unmatched => ({ tool, code: 'unknown_tool', reason }))
   return { request: start.request, coworker: id, only: start.request.tools ?? [], left }
+}
+
+/** The routine decides what the session is; a request can only say for whom, how long, and whether a person is present. */
+async function routineWanted(id: string, asked: Asked, parts: ApiParts): Promise<Wanted | Refusal | Response> {
+  const decided = (['role', 'coworker', 'tools', 'grant', 'limits', 'approval', 'definition'] as const).filter(
+    (name) => asked[name] !== undefined,
+  )
+  if (decided.length > 0) {
+    const detail = (path: string) => `The routine says ${path}; leave it out, or leave routine out.`
+    return { broken: decided.map((path) => ({ path, rule: 'routine_decides', detail: detail(path) })) }
+  }
+  const { route, subject, ttlSeconds, supervised = false } = asked
+  await parts.routines.refresh()
+  const [routine, policy] = [await parts.routines.find(id), parts.routines.of(id)]
+  if (routine === undefined || policy === undefined || routine.brand !== (asked.brand ?? routine.brand)) {
+    return one('routine', 'unknown_routine', `There is no routine ${JSON.stringify(id)}; GET /v1/routines lists them.`)
+  }
+  await parts.connections.wake(routine.brand)
+  const tools = new Map(parts.registry.tools(routine.brand).map(({ name, digest }) => [name, digest]))
+  const start = routineStart(routine, policy, { route, subject, ttlSeconds, supervised }, (name) => tools.get(name))
+  if (start.ok) return { request: start.request, left: [], more: start.claims }
+  if (start.problem === 'nothing_enabled') return one('routine', start.problem, start.detail)
+  return problem(409, start.problem, start.detail, { routine: `/v1/routines/${id}` })
 }
 
 /** A goal agent step of which no grant is said has what was granted under Goals. */

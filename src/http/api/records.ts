@@ -6,7 +6,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { readAudit, UnknownCursor } from '../../audit/read.ts'
 import { verifyAudit } from '../../audit/verify.ts'
 import type { Connector } from '../../connector/connector.ts'
-import { declaredRows, NO_BODIES } from '../../connector/declared.ts'
+import { declaredRows } from '../../connector/declared.ts'
 import { brokenRules } from '../problem.ts'
 import { answer, answers, body } from './answer.ts'
 import type { ApiParts } from './parts.ts'
@@ -53,7 +53,8 @@ const rolesRoute = createRoute({
 const rotateRoute = createRoute({
   method: 'post',
   path: '/v1/keys/rotate',
-  summary: 'Sign with a new key; with retireOthers, refuse every token signed so far',
+  summary:
+    'Sign with a new key and seal credentials with the secret of today; with retireOthers, refuse every token signed so far',
   request: { body: body(requests.rotateBody, false) },
   responses: answers(200, 'The new key.', schemas.rotated, 422, 503),
 })
@@ -79,10 +80,12 @@ export function addRecords(app: OpenAPIHono, parts: ApiParts): void {
     return answer(schemas.auditReport, { ok: report.problems.length === 0, ...report })
   })
 
-  app.openapi(connectorsRoute, (c) => {
-    const found = parts.registry.connectors(c.req.valid('query').brand ?? parts.ownerBrand)
-    const taken = new Set(parts.registry.all().map(({ slug }) => slug))
-    const declared = declaredRows(parts.grants.catalogue, taken, NO_BODIES)
+  app.openapi(connectorsRoute, async (c) => {
+    const { brand = parts.ownerBrand } = c.req.valid('query')
+    await parts.connections.wake(brand)
+    const found = parts.registry.connectors(brand)
+    const taken = new Set([...parts.registry.all(), ...found].map(({ slug }) => slug))
+    const declared = declaredRows(parts.grants.catalogue, taken, parts.connections.surroundings(brand))
     return answer(connectors, { items: found.map(shown), nextCursor: null, declared })
   })
 
@@ -94,7 +97,8 @@ export function addRecords(app: OpenAPIHono, parts: ApiParts): void {
   app.openapi(rotateRoute, async (c) => {
     const { retireOthers = false } = c.req.valid('json')
     const { kid } = await parts.keyring.rotate({ retireOthers, by: 'operator' })
-    return answer(schemas.rotated, { kid, retireOthers })
+    const resealed = (await parts.connections.reseal('operator')) + (await parts.inbound.routes.reseal())
+    return answer(schemas.rotated, { kid, retireOthers, resealed })
   })
 }
 
@@ -103,5 +107,11 @@ function shown(connector: Connector): z.input<typeof schemas.connector> {
   const tools = connector
     .tools()
     .map(({ name, access, ask, grantable }) => ({ name, listedAs: listedAs(name), access, ask, grantable }))
-  return { slug, title, ...connector.state(), tools, withheld: [...connector.withheld()] }
+  return {
+    slug,
+    title,
+    ...connector.state(),
+    tools,
+    withheld: [...connector.withheld(), ...(connector.left?.() ?? [])],
+  }
 }

@@ -6,6 +6,7 @@ import { z } from '@hono/zod-openapi'
 import { strict } from '../../policy/data-file.ts'
 import { sessionClaims } from '../../session/claims.ts'
 import { agentDefinition } from '../../session/definition.ts'
+import { APPROVER_TTL } from '../../session/approvers.ts'
 import { TTL } from '../../session/issue.ts'
 
 const isPlain = (text: string) => text.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f]/.test(text)
@@ -43,8 +44,12 @@ const limits = strict(sessionClaims.shape.limits.unwrap().shape)
 /** What a new session is asked to be. */
 export const issueBody = strict({
   brand: line(64).optional().openapi({ description: "The owner's brand when left away." }),
-  role: line(100).optional().openapi({ description: 'Needed, but for a coworker.' }),
+  role: line(100).optional().openapi({ description: 'Needed, but for a coworker or a routine.' }),
   coworker: line(64).optional().openapi({ description: 'A saved coworker to start; its profile says what it gets.' }),
+  routine: line(64).optional().openapi({ description: 'A routine to run; it says what the session gets.' }),
+  supervised: z.boolean().optional().openapi({
+    description: 'A person is present: every call of an enabled tool asks them, also in a draft. With routine.',
+  }),
   route: line(100).optional(),
   tools: z.array(z.string().max(200)).max(1000).optional(),
   grant: grant.optional(),
@@ -90,13 +95,53 @@ export const endBody = strict({
     .optional()
     .openapi({ description: 'What the run cost in US dollars, a decimal.' }),
 })
+/** A person's name: what shows, and nothing that hides or turns letters around. */
+const personName = line(100)
+  .transform((text) => text.normalize('NFC').trim().replace(/\s+/g, ' '))
+  .refine((text) => text !== '' && !/[\p{C}\p{Zl}\p{Zp}]/u.test(text), 'expected a name of letters that show')
+
+/** Who may decide the cards of a brand. */
+export const approverBody = strict({
+  brand: line(64).optional().openapi({ description: "The owner's brand when left away." }),
+  name: personName.openapi({
+    description: 'Names the decisions; one live approver of a brand has it.',
+    example: 'Ann',
+  }),
+  ttlSeconds: z.int().min(APPROVER_TTL.least).max(APPROVER_TTL.most).default(APPROVER_TTL.usual),
+}).openapi('ApproverRequest')
+
+/** What the person saw, so that nothing else is decided. */
+const shown = line(100)
+  .optional()
+  .openapi({ description: 'The `shown` of the card as it was read; with another one the decision is refused.' })
+
+const similar = strict({
+  arguments: z
+    .record(z.string().max(200), z.union([z.string().max(2000), strict({ max: z.number() })]))
+    .openapi({ description: 'Arguments that may vary: text with one "*" at its end, or {"max": number}.' }),
+  count: z.int().openapi({ description: 'How many further calls, 1 to 100.' }),
+  ttlSeconds: z.int().openapi({ description: 'How long: at most a day for a session, 30 days for always.' }),
+}).openapi('Similar')
+
 /** A yes. */
 export const approveBody = strict({
-  scope: z.string().optional().openapi({ description: 'How far the yes goes. Only "once" for now.', example: 'once' }),
+  scope: z.string().max(100).default('once').openapi({
+    description:
+      'How far the yes goes: "once"; "session", this very call as often as the session asks; "always", for every session of the brand, where the tool offers it (`scopes` of the card).',
+    example: 'once',
+  }),
   note: words.optional(),
-})
+  similar: similar.optional(),
+  shown,
+}).openapi('Approve')
 /** A no. */
-export const denyBody = strict({ note: words.optional() })
+export const denyBody = strict({ note: words.optional(), shown })
+/** What a person found out about a call whose outcome is unknown. */
+export const settleBody = strict({
+  outcome: z.enum(['happened', 'did_not']),
+  note: words.optional(),
+  shown,
+}).openapi('Settle')
 /** Whether earlier keys go. */
 export const rotateBody = strict({ retireOthers: z.boolean().default(false) })
 

@@ -8,10 +8,10 @@ import { sessionClaims } from '../../session/claims.ts'
 import { configs } from './configs.ts'
 
 const { channel } = sessionClaims.shape.approval.shape
-const access = z.enum(['read', 'write', 'spend'])
+export const access = z.enum(['read', 'write', 'spend'])
 const code = z.enum(CODES)
-const reason = z.object({ rule: z.string(), because: z.string() })
-const time = z.iso.datetime()
+export const reason = z.object({ rule: z.string(), because: z.string() })
+export const time = z.iso.datetime()
 
 const withheld = z.object({ tool: z.string(), code, reason: z.string() })
 
@@ -36,6 +36,22 @@ const sessionView = {
   limits: shownLimits,
 }
 
+const decimal = z.string()
+/** What a session has left of each allowance: decimals. */
+const spend = z
+  .array(
+    z.object({
+      connector: z.string(),
+      unit: z.string(),
+      most: decimal.openapi({ description: 'Per run, with what a person added.' }),
+      handedOn: decimal.openapi({ description: 'To sessions that this one delegated.' }),
+      reserved: decimal.openapi({ description: 'Of calls whose end or outcome is not known.' }),
+      spent: decimal,
+      left: decimal.openapi({ description: 'Below zero where calls came to more than they were estimated at.' }),
+    }),
+  )
+  .optional()
+
 /** A new session with its token. */
 export const issued = z
   .object({
@@ -48,6 +64,8 @@ export const issued = z
     role: z.string(),
     ...sessionView,
     coworker: z.string().optional(),
+    routine: sessionClaims.shape.routine,
+    spend,
     configs,
   })
   .openapi('IssuedSession')
@@ -70,6 +88,7 @@ export const session = z
     reportedUsd: z.string().optional(),
     parent: z.string().optional().openapi({ description: 'The session that delegated it.' }),
     coworker: z.string().optional().openapi({ description: 'The profile it is a run of.' }),
+    routine: sessionClaims.shape.routine.openapi({ description: 'The routine it works for, as it was then.' }),
     retryOf: z.string().optional(),
     attempt: z.int(),
   })
@@ -82,6 +101,7 @@ export const sessionDetail = session
     grant: z.object({ connectors: z.array(z.string()), skills: z.array(z.string()), allowance: z.unknown() }),
     approval: z.object({ channel }),
     ...sessionView,
+    spend,
     problem: z.string().optional().openapi({ description: 'Why today’s policies make no session of these claims.' }),
   })
   .openapi('SessionDetail')
@@ -96,47 +116,6 @@ export const explained = z
     access: access.optional(),
   })
   .openapi('Decision')
-
-/** Every status a card can have. */
-export const CARD_STATUSES = [
-  'pending',
-  'approved',
-  'running',
-  'done',
-  'failed',
-  'unknown',
-  'denied',
-  'expired',
-  'withdrawn',
-] as const
-
-/** A card as people see it. */
-export const card = z
-  .object({
-    id: z.uuid(),
-    brand: z.string(),
-    sessionId: z.string(),
-    role: z.string(),
-    tool: z.string(),
-    connector: z.string(),
-    title: z.string(),
-    summary: z.string(),
-    arguments: z.unknown(),
-    fingerprint: z.string(),
-    digest: z.string(),
-    access,
-    rules: z.array(reason).readonly(),
-    status: z.enum(CARD_STATUSES),
-    createdAt: time,
-    expiresAt: time,
-    decidedAt: time.optional(),
-    decidedBy: z.string().optional(),
-    note: z.string().optional(),
-    startedAt: time.optional(),
-    endedAt: time.optional(),
-    outcome: z.looseObject({ code: z.string(), isError: z.boolean().optional() }).optional(),
-  })
-  .openapi('Card')
 
 /** A row of the audit; what else it holds depends on its kind. */
 export const auditRow = z
@@ -180,11 +159,12 @@ export const role = z
     title: z.string(),
     describes: z.string(),
     asksPerson: z.boolean(),
+    permissionPrompt: z.literal(true).optional(),
     given: z.enum(['all', 'asked']),
     builtins: names,
     holds: names,
     withSkills: names.optional(),
-    connectors: z.enum(['every', 'granted', 'none']),
+    connectors: z.enum(['every', 'granted', 'routine', 'none']),
     limits: shownLimits,
     limitsAre: z.enum(['most', 'usual']).optional(),
   })
@@ -199,7 +179,11 @@ export const route = z.object({
 })
 
 /** The key that signs from now on. */
-export const rotated = z.object({ kid: z.string(), retireOthers: z.boolean() })
+export const rotated = z.object({
+  kid: z.string(),
+  retireOthers: z.boolean(),
+  resealed: z.number().openapi({ description: 'Connections that were sealed with the secret before.' }),
+})
 
 /** RFC 9457. */
 export const problemDocument = z

@@ -8,6 +8,7 @@ import { covers, split } from '../../policy/names.ts'
 import { nearest } from '../../policy/nearest.ts'
 import { reaches } from '../../policy/view.ts'
 import type { Decision, Session } from '../../policy/words.ts'
+import type { ConnectorLeft } from '../../session/spend-left.ts'
 import type { ApiParts } from './parts.ts'
 
 type Parts = Pick<ApiParts, 'views' | 'registry' | 'gate' | 'builtins'>
@@ -27,6 +28,9 @@ export function describeSession(session: Session, parts: Parts) {
     limits: session.limits,
   }
 }
+
+/** What is left of allowances, where a session has any. */
+export const shownSpend = (left: ConnectorLeft[]) => (left.length === 0 ? {} : { spend: left })
 
 function toolRow({ name, access }: RegisteredTool, decision: Decision) {
   const refused = decision.effect === 'deny' ? decision.code : undefined
@@ -49,7 +53,8 @@ export function withheldFrom(session: Session, view: ToolView, { registry, built
   const add = (row: Withheld) => {
     if (!rows.has(row.tool)) rows.set(row.tool, row)
   }
-  for (const row of registry.withheld(session.brand)) {
+  const left = connectors.flatMap((connector) => connector.left?.() ?? [])
+  for (const row of [...registry.withheld(session.brand), ...left]) {
     const slug = split(row.tool)?.connector
     const listed = session.ceiling.some((pattern) => covers(pattern, row.tool) || covers(row.tool, pattern))
     if (slug !== undefined && listed && reaches(session, slug)) add(row)

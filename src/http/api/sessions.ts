@@ -5,13 +5,14 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { readClaims, toSession } from '../../session/claims.ts'
 import { endSession, findSession, listSessions, revokeSession, type StoredSession } from '../../session/sessions.ts'
+import { allLeft } from '../../session/spend-left.ts'
 import { brokenRules, notFound, problem } from '../problem.ts'
 import { answer, answers, body } from './answer.ts'
 import { addIssue } from './issue.ts'
 import type { ApiParts } from './parts.ts'
 import * as requests from './requests.ts'
 import * as schemas from './schemas.ts'
-import { describeSession } from './session-view.ts'
+import { describeSession, shownSpend } from './session-view.ts'
 
 const BY = 'operator'
 
@@ -67,7 +68,11 @@ export function addSessions(app: OpenAPIHono, parts: ApiParts): void {
   app.openapi(showRoute, async (c) => {
     const stored = await findSession(parts.db, c.req.valid('param').id)
     if (stored === undefined) return noSession(c.req.valid('param').id)
-    return answer(schemas.sessionDetail, { ...summary(stored), ...detail(stored, parts) })
+    return answer(schemas.sessionDetail, {
+      ...summary(stored),
+      ...detail(stored, parts),
+      ...shownSpend(await allLeft(parts.db, stored.id)),
+    })
   })
 
   app.openapi(revokeRoute, async (c) => {
@@ -111,7 +116,8 @@ function summary(row: StoredSession): z.input<typeof schemas.session> {
     ...(row.endedAt === null ? {} : { endedAt: row.endedAt.toISOString() }),
     ...(row.reportedUsd === null ? {} : { reportedUsd: row.reportedUsd }),
     ...(row.parent === null ? {} : { parent: row.parent }),
-    ...(row.coworker === null ? {} : { coworker: row.coworker }),
+    ...(row.claims.routine === undefined ? {} : { routine: row.claims.routine }),
+    ...(row.coworker === null || row.claims.routine !== undefined ? {} : { coworker: row.coworker }),
     ...(row.retryOf === null ? {} : { retryOf: row.retryOf }),
     attempt: row.attempt,
   }

@@ -2,11 +2,9 @@
  * What every page of the inbox shares: the document around it, and headers that let it load and be sent nowhere else.
  * @module
  */
-import { createHash } from 'node:crypto'
-import { html, raw } from 'hono/html'
+import { html } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import type { Signed } from './signed.ts'
-import { STYLE } from './style.ts'
 
 /** Escaped HTML. */
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>
@@ -26,48 +24,47 @@ export interface Frame {
   readonly body: Html
   /** Set where somebody is signed in. */
   readonly signed?: Signed
-  /** Where Refresh leads. */
-  readonly here?: string
-  /** The page shows nothing to decide and something that will change: it looks again by itself. */
-  readonly watches?: boolean
+  /** Which of the pages in the navigation this is. */
+  readonly at?: Place
+  /** Address of the events that change this page; without JavaScript it stays as it is. */
+  readonly events?: string
+  /** Milliseconds since the epoch, so that times count down by the gateway's clock. */
+  readonly now?: number
 }
 
+const PLACES = [
+  ['inbox', '', 'Inbox'],
+  ['history', '/history', 'History'],
+  ['standing', '/standing', 'Standing approvals'],
+] as const
+export type Place = (typeof PLACES)[number][0]
+
 /**
- * Only on pages without a decision: a page that moved while somebody reached for a button could take the click for another
- * card. Waits while the page is hidden, used by keyboard, or read with a selection.
+ * Headers of every answer. Nothing is loaded but the inbox's own style and script, and nothing written in a page runs,
+ * whatever got into it.
  */
-const WATCH = `setInterval(() => {
-  const used = document.hidden || document.activeElement !== document.body || String(getSelection()) !== ''
-  if (!used) location.reload()
-}, 10000)`
-
-const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
-
-/** Builds the frame. `base` is the path of the inbox. */
-export function createFrame(base: string): {
-  readonly headers: Readonly<Record<string, string>>
-  page(frame: Frame): Html
-} {
-  const policy = [
+export const HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': [
     "default-src 'none'",
-    `style-src ${hashOf(STYLE)}`,
-    `script-src ${hashOf(WATCH)}`,
+    "style-src 'self'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self'",
     "form-action 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
-  ]
-  const headers = {
-    'content-security-policy': policy.join('; '),
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    // Not `no-referrer`: under it browsers send `Origin: null` with every form, so that no form could prove its site.
-    'referrer-policy': 'same-origin',
-    'cross-origin-opener-policy': 'same-origin',
-  }
+  ].join('; '),
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  // Not `no-referrer`: under it browsers send `Origin: null` with every form, so that no form could prove its site.
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
 
-  return {
-    headers,
-    page: ({ title, body, signed, here, watches }) => html`<!doctype html>
+/** Builds the frame. `base` is the path of the inbox, `version` changes with its style and script. */
+export function createFrame(base: string, version: string): (frame: Frame) => Html {
+  return ({ title, body, signed, at, events, now }) => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -75,28 +72,44 @@ export function createFrame(base: string): {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${title} · Tollgate</title>
-<style>${raw(STYLE)}</style>
+<link rel="icon" href="${base}/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${base}/inbox.css?${version}">
+<script src="${base}/inbox.js?${version}" defer></script>
 </head>
-<body>
+<body data-base="${base}"${events !== undefined && html` data-events="${events}"`}${now !== undefined && html` data-now="${now}"`}>
+<a class="skip" href="#main">Skip to the content</a>
 <header class="top">
 <a class="brand" href="${base}">Tollgate</a>
-${
-  signed &&
-  html`<nav aria-label="Inbox">
-<a href="${here}">Refresh</a>
-<form method="post" action="${base}/sign-out">
-<input type="hidden" name="csrf" value="${signed.csrf}">
-<button class="plain">Sign out</button>
-</form>
-</nav>`
-}
+${signed && navigation(base, signed, at)}
 </header>
-<main>
+<main id="main" tabindex="-1">
 ${body}
 </main>
-${watches && html`<script>${raw(WATCH)}</script>`}
+${signed && footer}
 </body>
 </html>
-`,
-  }
+`
 }
+
+function navigation(base: string, { person, csrf }: Signed, at: Place | undefined): Html {
+  const who = person.kind === 'operator' ? 'Operator' : `${person.name}, ${person.brand}`
+  return html`<nav aria-label="Inbox"><ul>${PLACES.map(
+    ([place, path, words]) =>
+      html`<li><a href="${base}${path}"${place === at && html` aria-current="page"`}>${words}</a></li>`,
+  )}</ul></nav>
+<form method="post" action="${base}/sign-out">
+<span class="who">${who}</span>
+<input type="hidden" name="csrf" value="${csrf}">
+<button class="plain">Sign out</button>
+</form>`
+}
+
+/** What only works with JavaScript is hidden until the script shows it. */
+const footer = html`<footer>
+<p class="unseen" role="status" id="told"></p>
+<div id="extras" hidden>
+<button class="plain" id="notify" hidden>Notify me on this device</button>
+<button class="plain" id="shortcuts" aria-pressed="false">Keyboard shortcuts: <span>off</span></button>
+<p class="small" id="keys" hidden><kbd>j</kbd> next call <kbd>k</kbd> previous call <kbd>o</kbd> open it <kbd>f</kbd> filter <kbd>u</kbd> back to the inbox. No key decides anything by itself.</p>
+</div>
+</footer>`

@@ -19,13 +19,13 @@ export function signInPage(facts: {
     body: html`<div class="narrow">
 <h1>Sign in</h1>
 <p class="quiet">Calls that need a person wait here for your yes or no.</p>
-${problem && html`<p class="notice no" role="alert">${problem}</p>`}
+${problem && html`<p class="notice no" role="alert" id="problem">${problem}</p>`}
 ${maySigned && html`<p class="notice">Signed in already? <a href="${next}">Continue</a></p>`}
 <form method="post" action="${base}/sign-in" class="panel">
 <input type="hidden" name="next" value="${next}">
-<label for="key">Admin key</label>
-<input id="key" name="key" type="password" required autofocus autocomplete="current-password" spellcheck="false" aria-describedby="key-where">
-<p id="key-where" class="quiet small">It is TOLLGATE_ADMIN_KEY, or in the file admin-key of the gateway’s data folder.</p>
+<label for="key">Approver token or admin key</label>
+<input id="key" name="key" type="password" required autofocus autocomplete="current-password" spellcheck="false" aria-describedby="key-where"${problem && html` aria-invalid="true"`}>
+<p id="key-where" class="quiet small">The operator gives out approver tokens; each opens the cards of one brand. The admin key is TOLLGATE_ADMIN_KEY, or in the file admin-key of the gateway’s data folder.</p>
 <button class="yes">Sign in</button>
 </form>
 </div>`,
@@ -42,5 +42,22 @@ export function messagePage(facts: { readonly title: string; readonly more: stri
 ${more !== '' && html`<p>${more}</p>`}
 <p><a href="${base}">To the inbox</a></p>
 </div>`,
+  }
+}
+
+/** What to say of a key that opens nothing, by its looks alone. */
+export function wrongKey(key: string): string {
+  if (key === '') return 'Paste an approver token or the admin key.'
+  if (!key.startsWith('eyJ')) return 'This key is wrong.'
+  return typeOf(key) === 'tollgate-approver+jwt'
+    ? 'This approver token opens nothing: it is expired, revoked, or of another gateway. Ask the operator for a new one.'
+    : 'This is a session token. It lets an agent call tools; it cannot decide anything.'
+}
+
+function typeOf(token: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).typ
+  } catch {
+    return undefined
   }
 }

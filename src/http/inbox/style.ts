@@ -3,95 +3,108 @@
  * @module
  */
 
-/** The style sheet. Its hash is in the policy, so it stands in the page exactly as here. */
+/** Colours, type and what every page has. */
 export const STYLE = `
 :root {
   color-scheme: light dark;
-  --page: #f5f4f0; --card: #ffffff; --text: #1f2422; --quiet: #5c645f; --line: #dddbd3; --field: #8a918c;
-  --code: #f5f4f0; --link: #1c5f52; --go: #1c6152; --go-over: #154c40; --on-go: #ffffff;
-  --yes: #1c6152; --yes-wash: #e2efe9; --no: #97331f; --no-wash: #f8e8e3; --open: #74520a; --open-wash: #f6edd6;
+  --page: #f6f5f1; --card: #ffffff; --text: #1d2320; --quiet: #5a625d; --line: #e0ded6; --field: #858c87;
+  --code: #f7f6f2; --link: #1a5d4f; --go: #1c6152; --go-over: #154c40; --on-go: #ffffff; --over: #f1efe9;
+  --yes: #1c6152; --yes-wash: #e3f0ea; --no: #93301d; --no-wash: #f9e9e4; --open: #6e4d08; --open-wash: #f8efd9;
+  --shade: 0 1px 2px rgb(29 35 32 / .04), 0 4px 16px rgb(29 35 32 / .05);
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --page: #161917; --card: #1f2321; --text: #e7e9e6; --quiet: #a3aba6; --line: #353b38; --field: #757e79;
-    --code: #171a18; --link: #86cdb9; --go: #86cdb9; --go-over: #a3dccb; --on-go: #10211c;
-    --yes: #8fd3bf; --yes-wash: #1d362f; --no: #f0a48f; --no-wash: #3d251f; --open: #e3c274; --open-wash: #393017;
+    --page: #141716; --card: #1d2120; --text: #e8eae7; --quiet: #a4aca7; --line: #323835; --field: #7b847f;
+    --code: #161a18; --link: #8ad0bd; --go: #86cdb9; --go-over: #a3dccb; --on-go: #10211c; --over: #272c2a;
+    --yes: #8fd3bf; --yes-wash: #1c352e; --no: #f2a894; --no-wash: #3c241e; --open: #e6c77e; --open-wash: #38301a;
+    --shade: none;
   }
 }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-header.top, main { max-width: 46rem; margin: 0 auto; padding: 0 1rem; }
-header.top { display: flex; justify-content: space-between; align-items: center; min-height: 3.5rem; }
-header.top nav { display: flex; gap: 1.25rem; align-items: center; font-size: .9375rem; }
-main { padding-top: 1rem; padding-bottom: 4rem; }
+[hidden] { display: none !important; }
+body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; overflow-wrap: anywhere; -webkit-text-size-adjust: 100%; }
+header.top, main, footer { max-width: 48rem; margin: 0 auto; padding: 0 1.25rem; }
+header.top { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.75rem; padding-top: .875rem; padding-bottom: .875rem; font-size: .9375rem; }
+header.top ul, header.top form { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: center; }
+header.top form { margin-left: auto; }
+header.top ul a { display: inline-block; padding: .375rem 0; color: var(--quiet); text-decoration: none; }
+header.top ul a:hover { color: var(--text); text-decoration: underline; }
+header.top ul a[aria-current] { color: var(--text); font-weight: 600; box-shadow: inset 0 -2px var(--link); }
+.who { color: var(--quiet); }
+main { padding-top: 1rem; padding-bottom: 3rem; min-height: 60vh; }
+main:focus { outline: none; }
+footer { padding-top: 1rem; padding-bottom: 2rem; color: var(--quiet); font-size: .875rem; }
+footer #extras { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; border-top: 1px solid var(--line); padding-top: 1rem; }
+footer #keys { flex-basis: 100%; }
 a { color: var(--link); text-underline-offset: .2em; text-decoration-thickness: 1px; }
-.brand { color: var(--text); font-weight: 650; text-decoration: none; letter-spacing: -.01em; }
-h1, h2, h3, h4, p, ul, ol, dl, dd, pre { margin: 0; padding: 0; }
+.brand { color: var(--text); font-size: 1.0625rem; font-weight: 700; text-decoration: none; letter-spacing: -.015em; }
+.skip { position: absolute; left: -100vw; top: .5rem; padding: .5rem 1rem; background: var(--card); border-radius: 8px; z-index: 1; }
+.skip:focus { left: 1rem; }
+h1, h2, h3, h4, p, ul, ol, dl, dd, pre, fieldset { margin: 0; padding: 0; }
 ul, ol { list-style: none; }
-h1 { font-size: 1.625rem; line-height: 1.25; font-weight: 650; letter-spacing: -.015em; }
+h1 { font-size: 1.625rem; line-height: 1.25; font-weight: 650; letter-spacing: -.02em; }
 h2 { font-size: 1rem; font-weight: 600; margin: 2rem 0 .75rem; }
-h3, article h1 { font-size: 1.1875rem; line-height: 1.35; font-weight: 600; letter-spacing: -.005em; }
-h3 a { color: inherit; text-decoration-color: var(--field); }
-h4, dt, label { font-size: .875rem; font-weight: 500; color: var(--quiet); }
-label { display: block; margin-bottom: .375rem; }
-code, pre { font: .875rem/1.55 ui-monospace, 'SF Mono', Menlo, Consolas, monospace; }
+h4, dt, label, legend { font-size: .875rem; font-weight: 500; color: var(--quiet); }
+label { display: block; margin-bottom: .25rem; }
+code, pre, kbd { font: .875rem/1.6 ui-monospace, 'SF Mono', Menlo, Consolas, monospace; }
+kbd { padding: 0 .375rem; border: 1px solid var(--field); border-radius: 4px; font-size: .8125rem; margin-left: .5rem; }
 .quiet { color: var(--quiet); font-weight: 400; }
 .small { font-size: .875rem; }
 .count { color: var(--quiet); font-weight: 400; margin-left: .25rem; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-.crumb { margin-bottom: 1rem; font-size: .9375rem; }
-.narrow { max-width: 25rem; margin: 8vh auto 0; }
+.titled { display: flex; justify-content: space-between; align-items: baseline; gap: 1rem; }
+.crumb { margin-bottom: .75rem; font-size: .9375rem; }
+.crumb p::before { content: '← '; color: var(--quiet); }
+.narrow { max-width: 26rem; margin: 7vh auto 0; }
 .narrow > * + * { margin-top: .75rem; }
 .narrow > .panel { margin-top: 1.5rem; }
-.card, .panel, .decided, .empty { background: var(--card); border: 1px solid var(--line); border-radius: 12px; }
-.card, .panel { padding: 1.25rem; }
-.cards { display: grid; gap: 1rem; }
-.cards > li { min-width: 0; }
-.empty { padding: 2.5rem 1.25rem; color: var(--quiet); text-align: center; }
-.head { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: baseline; gap: .125rem 1rem; }
-.timing { color: var(--quiet); font-size: .875rem; font-variant-numeric: tabular-nums; }
-.summary { margin-top: .5rem; }
-dl { display: grid; grid-template-columns: 1fr 1fr; gap: .75rem 1.5rem; margin-top: 1.125rem; }
-dl > div { min-width: 0; }
-dl > .wide { grid-column: 1 / -1; }
-dd, pre, code, .summary, .note { unicode-bidi: isolate; }
-.arguments { margin-top: 1rem; }
-pre { margin-top: .375rem; padding: .75rem .875rem; background: var(--code); border: 1px solid var(--line); border-radius: 8px; white-space: pre-wrap; }
-pre.part { max-height: 24rem; overflow: auto; }
-.decide { margin-top: 1rem; }
-.buttons { display: flex; gap: .75rem; margin-top: .75rem; }
-input, textarea { width: 100%; padding: .5rem .75rem; font: inherit; color: inherit; background: var(--card); border: 1px solid var(--field); border-radius: 8px; }
-textarea { display: block; min-height: 4rem; resize: vertical; }
-button { min-height: 2.75rem; min-width: 8rem; padding: .5rem 1.25rem; font: inherit; font-weight: 600; border-radius: 8px; border: 1px solid transparent; cursor: pointer; }
-button.yes { background: var(--go); color: var(--on-go); }
+h1 + .quiet { margin-top: .25rem; }
+.panel, .decided, .empty { background: var(--card); border: 1px solid var(--line); border-radius: 14px; box-shadow: var(--shade); }
+.panel { padding: 1.5rem; }
+.empty { padding: 2.75rem 1.25rem; color: var(--quiet); text-align: center; box-shadow: none; }
+h1 ~ .empty, h1 ~ .cards, h1 ~ .decided { margin-top: 1.25rem; }
+.next { margin-top: 1rem; font-size: .9375rem; }
+input:not([type=radio]), textarea, select { width: 100%; min-height: 2.75rem; padding: .5rem .75rem; font: inherit; color: inherit; background: var(--card); border: 1px solid var(--field); border-radius: 8px; }
+textarea { display: block; resize: vertical; field-sizing: content; min-height: 2.75rem; max-height: 16rem; }
+.row { display: flex; flex-wrap: wrap; gap: .75rem; }
+.row > div { flex: 1 1 8rem; min-width: 0; }
+.buttons { display: flex; flex-wrap: wrap; align-items: center; gap: .75rem; margin-top: .875rem; }
+.buttons a:not(.button) { padding: .5rem .25rem; font-size: .9375rem; }
+button, .button { display: inline-block; min-height: 2.75rem; min-width: 8rem; padding: .5625rem 1.25rem; font: inherit; font-weight: 600; line-height: 1.5; text-align: center; text-decoration: none; border-radius: 8px; border: 1px solid var(--field); background: transparent; color: var(--text); cursor: pointer; }
+button:hover, .button:hover { background: var(--over); }
+button.yes { background: var(--go); color: var(--on-go); border-color: transparent; }
 button.yes:hover { background: var(--go-over); }
-button.no { background: transparent; color: var(--no); border-color: var(--field); }
+button.no { color: var(--no); }
 button.no:hover { background: var(--no-wash); border-color: var(--no); }
-button.plain { min-height: 0; min-width: 0; padding: 0; font-weight: 400; background: none; color: var(--link); border: 0; text-decoration: underline 1px; text-underline-offset: .2em; }
+button:disabled { opacity: .5; cursor: default; }
+button.plain { min-height: 0; min-width: 0; padding: .375rem 0; font-weight: 400; background: none; color: var(--link); border: 0; text-decoration: underline 1px; text-underline-offset: .2em; }
 .panel button { width: 100%; margin-top: 1rem; }
 .panel p { margin-top: .5rem; }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
-.notice { margin-top: 1rem; padding: .625rem .875rem; border-radius: 8px; background: var(--yes-wash); }
-.crumb + .notice { margin: 0 0 1rem; }
+.filter { margin-top: .5rem; }
+.filter + section h2 { margin-top: 1.25rem; }
+.filter summary { display: inline-block; padding: .25rem 0; color: var(--link); font-size: .9375rem; cursor: pointer; }
+.filter summary::before { content: '+ '; }
+.filter[open] summary::before { content: '− '; }
+.filter form { margin-top: .5rem; padding: 1rem 1.25rem 1.25rem; background: var(--card); border: 1px solid var(--line); border-radius: 14px; }
+.notice { margin-top: 1rem; padding: .75rem 1rem; border-radius: 10px; background: var(--yes-wash); }
 .notice.no { background: var(--no-wash); color: var(--no); }
-.badge { padding: .0625rem .5rem; border-radius: 6px; font-size: .8125rem; font-weight: 500; background: var(--open-wash); color: var(--open); }
+.notice ul { margin-top: .25rem; padding-left: 1.125rem; list-style: disc; }
+.crumb + .notice { margin: 0 0 1rem; }
+.badge { padding: .125rem .5625rem; border-radius: 999px; font-size: .8125rem; font-weight: 550; background: var(--open-wash); color: var(--open); white-space: nowrap; }
 .badge.yes { background: var(--yes-wash); color: var(--yes); }
 .badge.no { background: var(--no-wash); color: var(--no); }
-.decided > li { padding: .875rem 1.25rem; }
-.decided > li + li { border-top: 1px solid var(--line); }
-.decided p { font-size: .9375rem; margin-top: .125rem; }
-.decided p.small { font-size: .875rem; }
-.decided .head a { font-weight: 600; }
-.story { margin: .75rem 0 1.125rem; padding-bottom: 1rem; border-bottom: 1px solid var(--line); }
-.story li { color: var(--quiet); font-size: .9375rem; }
-.note { padding-left: .75rem; border-left: 3px solid var(--line); white-space: pre-line; }
-.story .note { margin-top: .5rem; }
-.decided .note { margin: .375rem 0; }
-@media (max-width: 32rem) {
-  .card, .panel { padding: 1rem; }
-  .decided > li { padding: .75rem 1rem; }
-  dl { gap: .625rem 1rem; }
-  dl > .long { grid-column: 1 / -1; }
-  .buttons button { flex: 1; min-width: 0; }
+@media (max-width: 34rem) {
+  header.top, main, footer { padding-left: 1rem; padding-right: 1rem; }
+  header.top nav { order: 1; flex-basis: 100%; }
+  main { padding-top: .5rem; }
+  .panel { padding: 1.125rem; }
+}
+@media (prefers-reduced-motion: no-preference) {
+  .fresh { animation: arrive .6s ease-out; }
+  @keyframes arrive { from { opacity: 0; transform: translateY(.5rem); } }
+}
+@media (forced-colors: active) {
+  .badge, mark, .notice, .warning { border: 1px solid; }
 }
 `

@@ -24,9 +24,9 @@ export const ago = (at: string, now: number): string => {
   return ms >= 5_000 ? `${span(ms)} ago` : 'just now'
 }
 
-/** How much time a card has left. */
-export const left = (card: Card, now: number): string => {
-  const ms = Date.parse(card.expiresAt) - now
+/** How much time is left until a moment. */
+export const left = (at: string, now: number): string => {
+  const ms = Date.parse(at) - now
   return ms > 0 ? `${span(ms)} left` : 'no time left'
 }
 
@@ -52,6 +52,8 @@ export const STATUSES = {
 
 /** The state of a card in a few words. */
 export function stateOf(card: Card): { readonly word: string; readonly tone: 'open' | 'yes' | 'no' } {
+  if (card.settled !== undefined && card.status === 'done') return { word: 'It happened', tone: 'yes' }
+  if (card.settled !== undefined && card.status === 'failed') return { word: 'It did not happen', tone: 'no' }
   if (card.status === 'done' && card.outcome?.isError)
     return { word: 'Ran, and the tool reported an error', tone: 'no' }
   const [word, tone] = STATUSES[card.status]
@@ -60,6 +62,7 @@ export function stateOf(card: Card): { readonly word: string; readonly tone: 'op
 
 /** What follows from the state, where the word alone does not say it. */
 export function meaningOf(card: Card): string | undefined {
+  if (card.settled !== undefined) return 'No answer came back from the far side; a person looked and said so.'
   switch (card.status) {
     case 'failed':
       return `The approved call ended with ${card.outcome?.code ?? 'internal'}.`
@@ -74,6 +77,7 @@ export function meaningOf(card: Card): string | undefined {
 
 /** Who decided first, and how, as a sentence. */
 export function decisionOf(card: Card): string {
+  if (card.status === 'pending') return 'This call still waits.'
   if (card.status === 'expired') return 'Nobody decided in time, so this call was denied. It did not run.'
   const word = card.status === 'denied' || card.status === 'withdrawn' ? card.status : 'approved'
   const who = card.decidedBy === undefined ? '' : ` by ${card.decidedBy}`
@@ -83,3 +87,6 @@ export function decisionOf(card: Card): string {
 
 /** A moment for people: `2026-01-31 14:05:09 UTC`. */
 export const clock = (at: string): string => at.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')
+
+/** The time of day alone, for a moment within the next day: `14:05:09 UTC`. */
+export const timeOfDay = (at: string): string => clock(at).slice(11)

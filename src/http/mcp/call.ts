@@ -2,25 +2,31 @@
  * `tools/call` at the MCP door: the caller's text in, the gate, and the outcome in the words of its era.
  * @module
  */
+import type { Card } from '../../approvals/cards.ts'
 import type { ElicitationModes, RegisteredTool } from '../../connector/connector.ts'
 import type { Asked, Gate, Passing } from '../../gate/gate.ts'
 import type { ToolView } from '../../gate/views.ts'
 import { canonicalText, join, members, type Span } from '../../json.ts'
 import type { Session } from '../../policy/words.ts'
+import { type CardPages, pageDone, pageQuestion } from './card-page.ts'
 import { BadMessage, isObject, memberText, type Params, passedMeta } from './envelope.ts'
 import type { Era, Lists } from './lists.ts'
 import { createProgress, wantsProgress } from './progress.ts'
-import { RPC } from './protocol.ts'
+import { META, RPC } from './protocol.ts'
 import type { Questions } from './questions.ts'
 import type { Reply } from './reply.ts'
 import { type Answers, createRounds, type Rounds } from './rounds.ts'
 import { answerText, errorText, inputRequired, outcomeText } from './say.ts'
 import type { Scope } from './scope.ts'
+import { declaresTasks } from './task.ts'
 
 export interface CallParts {
   readonly gate: Gate
   readonly lists: Lists
   readonly questions: Questions
+  readonly pages: CardPages
+  /** Told of a failure of the gateway itself, for the log. */
+  readonly broke: (problem: unknown) => void
   /** Told when a card's outcome has gone out to its caller. */
   readonly delivered: (cardId: string) => void
   /** Where a person decides, for the words of a pending call. */
@@ -60,10 +66,11 @@ export function callTool(
   if (tool !== undefined) check(tool, argumentsText)
   const binding = (): string => JSON.stringify([call.session.id, name, canonicalText(argumentsText ?? '{}')])
   const progress = createProgress(params, reply, parts.progressMs)
-  const kept = era === 'modern' ? resume(parts, call, binding, progress) : undefined
-  const rounds = kept ?? createRounds(progress, era === 'modern' ? answersOf(params) : new Map())
+  const shown = era === 'modern' && sawPage(parts, call, binding)
+  const kept = era === 'modern' && !shown ? resume(parts, call, binding, progress) : undefined
+  const rounds = kept ?? createRounds(progress, era === 'modern' && !shown ? answersOf(params) : new Map())
   rounds.passing ??= parts.gate.call(
-    askedFor(parts, call, rounds, { written: name, name: canonicalOf(call.scope, name), tool, argumentsText }),
+    askedFor(parts, call, rounds, shown, { written: name, name: canonicalOf(call.scope, name), tool, argumentsText }),
   )
   void answer(parts, call, rounds, binding)
   return rounds.passing
@@ -74,9 +81,11 @@ function askedFor(
   parts: CallParts,
   call: ToolCall,
   rounds: Rounds,
+  shown: boolean,
   what: Pick<Asked, 'written' | 'name' | 'tool' | 'argumentsText'>,
 ): Asked {
   const { session, params, elicitation, era, mcpSessionId, reply } = call
+  const handle = era === 'modern' && declaresTasks(params.meta[META.clientCapabilities])
   return {
     ...what,
     session,
@@ -89,8 +98,31 @@ function askedFor(
       if (mcpSessionId === undefined || !reply.streams) return Promise.resolve(new Map())
       return parts.questions.askLegacy(session, mcpSessionId, questions, reply.message)
     },
-    onHold: (card) => rounds.progress.hold(card),
+    onHold(card) {
+      if (!shown && showPage(parts, call, rounds, card)) return
+      if (!handle) rounds.progress.hold(card)
+    },
+    ...(handle && { handle }),
   }
+}
+
+/**
+ * Shows the person at the client the card's page, once. A modern request ends with it, and its client comes back as for
+ * a new call (true); a legacy one goes on waiting.
+ */
+function showPage(parts: CallParts, call: ToolCall, rounds: Rounds, card: Card): boolean {
+  const { session, elicitation, era, mcpSessionId, reply } = call
+  if (card.status !== 'pending' || session.role.terminalDecides !== true || !elicitation.url) return false
+  if (era === 'legacy' && (mcpSessionId === undefined || !reply.streams)) return false
+  if (!parts.pages.offer(card.id)) return false
+  const question = pageQuestion(parts.inboxUrl, card, era)
+  if (era === 'modern') {
+    rounds.show(question)
+    return true
+  }
+  rounds.page = card.id
+  void parts.questions.askLegacy(session, mcpSessionId as string, [question], reply.message)
+  return false
 }
 
 /** Waits for what the call comes to and says it: an outcome, or questions with a state to come back with. */
@@ -100,21 +132,36 @@ async function answer(parts: CallParts, call: ToolCall, rounds: Rounds, binding:
   try {
     // Only a modern call has rounds.
     const next = await (era === 'modern' || rounds.passing === undefined ? rounds.next() : rounds.passing.outcome)
+    if (next.kind === 'page') {
+      reply.end(answerText(idText, inputRequired(parts.serverInfoText, [next.question], parts.pages.state(binding()))))
+      rounds.passing?.leave()
+      return
+    }
     if (next.kind === 'asking') {
       const state = parts.questions.suspend({ binding: binding(), answer: next.answer, rounds })
       reply.end(answerText(idText, inputRequired(parts.serverInfoText, next.questions, state)))
       return
     }
     const card = 'card' in next ? next.card : undefined
-    if (card !== undefined && next.kind !== 'pending') reply.onDelivered(() => parts.delivered(card.id))
+    if (card !== undefined && next.kind !== 'pending') {
+      reply.onDelivered(() => parts.delivered(card.id))
+      if (rounds.page === card.id) reply.message(pageDone(card.id))
+    }
     reply.end(outcomeText(parts, era, idText, next))
-  } catch {
+  } catch (problem) {
+    parts.broke(problem)
     const sentence = 'The gateway failed inside. The call may have run; check before you call again.'
     reply.end(errorText(idText, RPC.internal, sentence))
   } finally {
     clearTimeout(firstByte)
     rounds.progress.stop()
   }
+}
+
+/** Whether a modern client comes back from the card's page: this is the same call, and goes on as any retry of it. */
+function sawPage({ pages }: CallParts, { params }: ToolCall, binding: () => string): boolean {
+  const state = params.value.requestState
+  return typeof state === 'string' && pages.isState(state, binding())
 }
 
 /** The canonical form of a name as this door lists it; names that are none stay none. */

@@ -22,6 +22,8 @@ import { answerText, errorText } from './say.ts'
 import type { Scope } from './scope.ts'
 import type { LegacySession, LegacySessions } from './sessions.ts'
 import type { Streams } from './streams.ts'
+import { TASKS } from './task.ts'
+import { needTasks, serveTask } from './tasks.ts'
 
 export interface DoorParts extends CallParts {
   /** The session of a request's token; throws what `refuseCaller` understands. */
@@ -51,7 +53,7 @@ interface Visit {
 
 /** Builds the handler of MCP requests. */
 export function createDoor(parts: DoorParts) {
-  const inFlight = new Map<string, { cancel(reason: string): void }>()
+  const inFlight = new Map<string, Passing>()
   const mirror = createMirror()
   const underWay = new Set<Passing>()
   parts.closing.addEventListener('abort', () => {
@@ -84,6 +86,7 @@ export function createDoor(parts: DoorParts) {
       }
     } catch (problem) {
       if (problem instanceof BadMessage && problem.status !== 200) parts.refusedMessage(session, problem.message)
+      if (!(problem instanceof BadMessage || problem instanceof BodyRefused)) parts.broke(problem)
       answerProblem(reply, problem)
     }
   }
@@ -173,7 +176,7 @@ export function createDoor(parts: DoorParts) {
     const { requestId } = params.value
     if (typeof requestId !== 'string' && typeof requestId !== 'number') return
     const key = flightKey(session, known, memberText(params, 'requestId') as string)
-    inFlight.get(key)?.cancel('The client cancelled the call.')
+    inFlight.get(key)?.takeBack('The client cancelled the call.')
   }
 
   function openLegacyStream({ req, res, session, scope, reply }: Visit, takes: Takes): void {
@@ -203,7 +206,7 @@ export function createDoor(parts: DoorParts) {
 
   // --- 2026-07-28 -------------------------------------------------------------------------------------------------
 
-  function modern(visit: Visit, message: Message): void {
+  function modern(visit: Visit, message: Message): void | Promise<void> {
     const { req, reply, session, scope } = visit
     if (message.kind !== 'request') return reply.empty(202)
     const { idText, method, params } = message
@@ -216,8 +219,13 @@ export function createDoor(parts: DoorParts) {
         return list(visit, 'modern', idText, params)
       case 'tools/call':
         return call(visit, 'modern', idText, params, undefined)
+      case 'tasks/get':
+      case 'tasks/update':
+      case 'tasks/cancel':
+        return serveTask(parts, { session, method, idText, params, reply })
       case 'subscriptions/listen': {
         const wanted = params.value.notifications
+        if (isObject(wanted) && wanted.taskIds !== undefined) needTasks(params, idText)
         return openStream(visit, idText, isObject(wanted) && wanted.toolsListChanged === true)
       }
       default:
@@ -228,8 +236,8 @@ export function createDoor(parts: DoorParts) {
   function discovery(session: Session, scope: Scope): string {
     const instructions = instructionsFor(session, parts.viewOf(session), scope, parts.withheldFor(session))
     return (
-      `{"resultType":"complete","supportedVersions":["${MODERN_VERSION}"],"capabilities":{"tools":{"listChanged":true}},` +
-      `"instructions":${JSON.stringify(instructions)},"ttlMs":0,"cacheScope":"private",` +
+      `{"resultType":"complete","supportedVersions":["${MODERN_VERSION}"],"capabilities":{"tools":{"listChanged":true},` +
+      `"extensions":{"${TASKS}":{}}},"instructions":${JSON.stringify(instructions)},"ttlMs":0,"cacheScope":"private",` +
       `"_meta":{"${META.serverInfo}":${parts.serverInfoText}}}`
     )
   }
@@ -273,7 +281,8 @@ export function createDoor(parts: DoorParts) {
       underWay.delete(passing)
       if (era === 'legacy' && inFlight.get(key) === passing) inFlight.delete(key)
       if (res.writableFinished) return
-      // Closing the stream is a cancel in the modern era only; in the legacy era it merely ends the wait.
+      // Closing the stream is a cancel in the modern era only; in the legacy era it merely ends the wait. Whether a
+      // person pressed a key or a line broke cannot be told apart, so neither takes a card back.
       if (era === 'modern') passing.cancel('The client closed the stream.')
       else passing.leave()
     })

@@ -38,7 +38,7 @@ export type Message =
   | { readonly kind: 'response'; readonly id: string | number; readonly resultText: string | undefined }
 
 const TOP_KEYS = ['jsonrpc', 'id', 'method', 'params', 'result', 'error']
-const PARAMS_KEYS = ['name', 'arguments', '_meta', 'cursor', 'uri', 'requestState', 'inputResponses']
+const PARAMS_KEYS = ['name', 'arguments', '_meta', 'cursor', 'uri', 'requestState', 'inputResponses', 'taskId']
 
 /** Reads one message; throws BadMessage. */
 export function readMessage(body: Buffer, bounds: Bounds): Message {

@@ -13,7 +13,10 @@ const LIMIT = 1_900
 
 /** The instructions for one session at one door. */
 export function instructionsFor(session: Session, view: ToolView, scope: Scope, withheld: readonly Withheld[]): string {
-  const tools = view.tools.filter((tool) => scope === undefined || tool.connector === scope)
+  // The permission prompt is for the harness, so the model is not told of it.
+  const tools = view.tools.filter(
+    (tool) => tool.decidesBuiltins !== true && (scope === undefined || tool.connector === scope),
+  )
   const names = tools.map((tool) => (scope === undefined ? tool.name.slice('mcp__'.length) : tool.ownName))
   const asking = tools.filter(mayAsk).length
   const lines = [

@@ -47,8 +47,9 @@ export function checkMirrored(headers: IncomingHttpHeaders, expected: readonly s
 
 /** What `Mcp-Name` mirrors, for the methods that are served. */
 function nameOf(method: string, params: Params): string | undefined {
-  const { name } = params.value
-  return method === 'tools/call' && typeof name === 'string' ? name : undefined
+  const { name, taskId } = params.value
+  const named = method === 'tools/call' ? name : method.startsWith('tasks/') ? taskId : undefined
+  return typeof named === 'string' ? named : undefined
 }
 
 function mirror(name: string, header: string | string[] | undefined, body: string, idText: string): void {

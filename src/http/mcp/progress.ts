@@ -53,6 +53,7 @@ export function createProgress(params: Params, reply: Reply, everyMs: number): P
       // Thousandths, so that an upstream that counts from 1 afterwards still rises.
       const say = (): void => relay(`"progress":${++steps / 1000},"message":${message}`)
       say()
+      clearInterval(timer)
       timer = setInterval(say, everyMs)
     },
     stop: () => clearInterval(timer),

@@ -29,7 +29,8 @@ export const RPC = {
 type Answer = 'served' | 'not-served' | 'removed'
 
 /**
- * Every request method of either era and what this gateway does with it. Only tools are proxied: what is `not-served`
+ * Every request method of either era and what this gateway does with it. `tasks/*` is the extension of the modern era; the
+ * tasks of 2025-11-25 are another wire, and not served. Only tools are proxied: what is `not-served`
  * is not advertised either and gets -32601 (in the modern era with HTTP 404). `removed`: not a method of that era.
  */
 export const METHODS: Readonly<Record<string, { readonly legacy: Answer; readonly modern: Answer }>> = {
@@ -48,11 +49,11 @@ export const METHODS: Readonly<Record<string, { readonly legacy: Answer; readonl
   'resources/read': { legacy: 'not-served', modern: 'not-served' },
   'resources/subscribe': { legacy: 'not-served', modern: 'removed' },
   'resources/unsubscribe': { legacy: 'not-served', modern: 'removed' },
-  'tasks/get': { legacy: 'not-served', modern: 'not-served' },
+  'tasks/get': { legacy: 'not-served', modern: 'served' },
   'tasks/result': { legacy: 'not-served', modern: 'removed' },
   'tasks/list': { legacy: 'not-served', modern: 'removed' },
-  'tasks/cancel': { legacy: 'not-served', modern: 'not-served' },
-  'tasks/update': { legacy: 'removed', modern: 'not-served' },
+  'tasks/cancel': { legacy: 'not-served', modern: 'served' },
+  'tasks/update': { legacy: 'removed', modern: 'served' },
   'sampling/createMessage': { legacy: 'not-served', modern: 'removed' },
   'elicitation/create': { legacy: 'not-served', modern: 'removed' },
   'roots/list': { legacy: 'not-served', modern: 'removed' },

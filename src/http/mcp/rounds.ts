@@ -11,6 +11,12 @@ import type { Progress } from './progress.ts'
 /** Answers by key, each the JSON text of an ElicitResult. */
 export type Answers = ReadonlyMap<string, string>
 
+/** The page of a card, to be shown to the person at the client. It asks nothing, and has no answer. */
+export interface Showing {
+  readonly kind: 'page'
+  readonly question: Question
+}
+
 /** A round's questions, and where its answers go. */
 export interface Asking {
   readonly kind: 'asking'
@@ -23,35 +29,42 @@ export interface Rounds {
   passing: Passing | undefined
   /** The progress of the request that is here now. */
   progress: Progress
+  /** The card whose page a legacy client was shown. */
+  page: string | undefined
   /** The gate's side: asks the client. */
   ask(questions: readonly Question[]): Promise<Answers>
+  /** Ends the request that is here now with a page to show. */
+  show(question: Question): void
   /** The door's side: the next questions, or the outcome. */
-  next(): Promise<Asking | Outcome>
+  next(): Promise<Asking | Showing | Outcome>
 }
 
 /** Rounds of a call that starts. `early` answers, which came with it, serve the first round if they answer all of it. */
 export function createRounds(progress: Progress, early: Answers): Rounds {
-  const queue: Asking[] = []
+  const queue: (Asking | Showing)[] = []
   let unused = early
-  let arrived: ((asking: Asking) => void) | undefined
+  let arrived: ((asking: Asking | Showing) => void) | undefined
+
+  function put(asking: Asking | Showing): void {
+    if (arrived === undefined) queue.push(asking)
+    else arrived(asking)
+  }
 
   return {
     passing: undefined,
     progress,
+    page: undefined,
+    show: (question) => put({ kind: 'page', question }),
     ask(questions) {
       const given = unused
       unused = new Map()
       if (questions.every(({ key }) => given.has(key))) return Promise.resolve(given)
-      return new Promise((answer) => {
-        const asking: Asking = { kind: 'asking', questions, answer }
-        if (arrived === undefined) queue.push(asking)
-        else arrived(asking)
-      })
+      return new Promise((answer) => put({ kind: 'asking', questions, answer }))
     },
     next() {
       const first = queue.shift()
       if (first !== undefined) return Promise.resolve(first)
-      const asking = new Promise<Asking>((resolve) => {
+      const asking = new Promise<Asking | Showing>((resolve) => {
         arrived = (value) => {
           arrived = undefined
           resolve(value)
