@@ -88,7 +88,10 @@ export const session = z
     reportedUsd: z.string().optional(),
     parent: z.string().optional().openapi({ description: 'The session that delegated it.' }),
     coworker: z.string().optional().openapi({ description: 'The profile it is a run of.' }),
-    routine: sessionClaims.shape.routine.openapi({ description: 'The routine it works for, as it was then.' }),
+    routine: sessionClaims.shape.routine
+      .unwrap()
+      .optional()
+      .openapi({ description: 'The routine it works for, as it was then.' }),
     retryOf: z.string().optional(),
     attempt: z.int(),
   })
