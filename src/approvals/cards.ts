@@ -22,6 +22,7 @@ import { createStanding, type Standing } from './standing.ts'
 import { createSweep } from './sweep.ts'
 import { createWaiting, type WaitOptions } from './wait.ts'
 
+export { CARD_STATUSES, SCOPES } from '../db/schema.ts'
 export { bindingOf, type CardCost, sameCost } from './binding.ts'
 export type { Approving, Decided, Decider, OnMove, Settled, Via } from './decider.ts'
 export type { Paying } from './money.ts'

@@ -3,7 +3,7 @@
  * @module
  */
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Card } from '../../approvals/cards.ts'
+import { CARD_STATUSES, type Card } from '../../approvals/cards.ts'
 import { normalise } from '../../policy/names.ts'
 import { sees } from '../person.ts'
 import { brokenRules } from '../problem.ts'
@@ -17,7 +17,7 @@ import * as requests from './requests.ts'
 import * as schemas from './schemas.ts'
 import { addStanding } from './standing.ts'
 
-const status = z.enum(cardSchemas.CARD_STATUSES)
+const status = z.enum(CARD_STATUSES)
 
 const eventsRoute = createRoute({
   method: 'get',
@@ -39,7 +39,7 @@ const listRoute = createRoute({
   request: {
     query: z.strictObject({
       status: z
-        .union([status, z.array(status).max(cardSchemas.CARD_STATUSES.length)])
+        .union([status, z.array(status).max(CARD_STATUSES.length)])
         .optional()
         .openapi({ description: 'Any of these; may be given several times.' }),
       brand: requests.filter,

@@ -3,23 +3,9 @@
  * @module
  */
 import { z } from '@hono/zod-openapi'
+import { CARD_STATUSES, SCOPES } from '../../approvals/cards.ts'
 import { access, reason, time } from './schemas.ts'
 
-/** Every status a card can have. */
-export const CARD_STATUSES = [
-  'pending',
-  'approved',
-  'running',
-  'done',
-  'failed',
-  'unknown',
-  'denied',
-  'expired',
-  'withdrawn',
-] as const
-
-/** How far a yes may go. */
-export const SCOPES = ['once', 'session', 'always'] as const
 const scope = z.enum(SCOPES)
 const cost = z.object({ unit: z.string(), amount: z.string() })
 

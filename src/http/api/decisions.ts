@@ -4,7 +4,7 @@
  */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import type { Decided, Decider } from '../../approvals/cards.ts'
+import { type Decided, type Decider, SCOPES } from '../../approvals/cards.ts'
 import { addressOf, deciderOf } from '../person.ts'
 import { brokenRules, problem } from '../problem.ts'
 import { answer, answers, body } from './answer.ts'
@@ -72,8 +72,8 @@ export function deciding(
   return deciderOf(c.get('person'), { via, ...requests.given({ address: addressOf(c), note, shown }) })
 }
 
-type Scope = (typeof cardSchemas.SCOPES)[number]
-const isScope = (text: string): text is Scope => cardSchemas.SCOPES.some((scope) => scope === text)
+type Scope = (typeof SCOPES)[number]
+const isScope = (text: string): text is Scope => SCOPES.some((scope) => scope === text)
 
 function decided(result: Decided, id: string, scope = ''): Response {
   if (result.ok) {
