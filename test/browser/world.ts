@@ -55,8 +55,11 @@ export const TOOLS: readonly { readonly name: string }[] = [
 
 const done = (answer: { text(text: string): void }) => answer.text('Done.')
 
-/** Starts it, with tools of two servers that both brands may call. */
-export async function createWorld(env: Record<string, string> = {}): Promise<World> {
+/** Starts it, with tools of two servers that both brands may call; `servers` are more of `mcpServers`. */
+export async function createWorld(
+  env: Record<string, string> = {},
+  servers: Record<string, unknown> = {},
+): Promise<World> {
   const upstream = await startUpstream({
     tools: TOOLS,
     behaviours: { write_file: done, send_message: done, find: done, book: ({ response }) => void response.destroy() },
@@ -67,6 +70,7 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
       files: { ...server, tools: { write_file: { access: 'write', standing: true } } },
       mail: server,
       search: { ...server, tools: { find: { access: 'spend', ask: true, cost: { unit: 'credits', amount: '2' } } } },
+      ...servers,
     },
     { TOLLGATE_APPROVAL_WAIT_MS: '0', ...env },
   )

@@ -138,7 +138,7 @@ describe('tollgate serve', () => {
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
     })
-    expect(await listed.json()).toMatchObject({ result: { tools: [] } })
+    expect(await listed.json()).toMatchObject({ result: { tools: [{ name: 'harness__permission_prompt' }] } })
   })
 
   test('prints a curl that works from a folder with spaces, and with a key from the environment', async () => {
