@@ -136,6 +136,7 @@ export function createDoors(config: Config, log: Logger, core: Core): Server {
       allowances: (card) => allowancesOf(db, card),
       definitionChange: (card) => definitionChange(db, card),
       isStale: (card) => (toolOf(registry, card)?.digest ?? card.digest) !== card.digest,
+      work: { db, registry, connections, pins, routines, traces, cards, ownerBrand: config.ownerBrand },
       seal: inboxSeal,
       inboxUrl,
       now: Date.now,

@@ -18,7 +18,7 @@ export function isPlain(card: Card): boolean {
 }
 
 /** All of the arguments, with what was found in them. */
-export function wholeArguments(card: Card): Html {
+export function wholeArguments(card: Pick<Card, 'id' | 'arguments'>): Html {
   const found = findings(card.arguments)
   return html`${found.length > 0 && warning(found)}
 <section class="arguments" aria-labelledby="a-${card.id}">
@@ -58,7 +58,7 @@ function warning(found: readonly Finding[]): Html {
 </section>`
 }
 
-const textOf = (card: Card): string => JSON.stringify(card.arguments, null, 2)
+const textOf = (card: Pick<Card, 'arguments'>): string => JSON.stringify(card.arguments, null, 2)
 /** With the line breaks within strings, which the page shows too. */
 const linesOf = (text: string): number => text.split(/\n|\\n/).length
 /** Not cut in the middle of a mark or of a character. */

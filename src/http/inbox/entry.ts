@@ -31,9 +31,13 @@ export function addEntry(app: Hono, { base, entry, answers }: Site): void {
   })
 }
 
+/** Tools, routines and runs: one plain name, and for tools whose. */
+const WORK = /^\/(tools(\/[\w-]{1,64}(\?brand=[\w.-]{1,64})?)?|routines(\/[\w-]{1,64})?|traces\/[\w-]{1,64})$/
+
 /** Where to go after signing in: a page of the inbox, and nowhere else. */
 function ownAddress(next: string | null, base: string): string {
   if (next === `${base}/history` || next === `${base}/standing`) return next
+  if (next?.startsWith(`${base}/`) && WORK.test(next.slice(base.length))) return next
   const id = next?.startsWith(`${base}/cards/`) ? next.slice(base.length + 7) : ''
   return /^[0-9a-f-]{36}$/i.test(id) ? `${base}/cards/${id}` : base
 }

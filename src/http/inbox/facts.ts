@@ -30,6 +30,8 @@ export interface Allowance {
 export interface About {
   readonly asker?: Asker
   readonly allowances?: readonly Allowance[]
+  /** Where all of a routine's run can be read. */
+  readonly trace?: string
 }
 
 /** The facts in short, for a list. */
@@ -44,7 +46,7 @@ ${fact('Why it waits', why(card), card.cost === undefined ? 'long' : 'wide')}
 }
 
 /** All of them, for the card's own page. */
-export function longFacts(card: Card, { asker, allowances = [] }: About): Html {
+export function longFacts(card: Card, { asker, allowances = [], trace }: About): Html {
   return html`<dl>
 ${fact('Tool', html`<code>${card.tool}</code>`, 'long')}
 ${fact('Effect', html`${EFFECTS[card.access]}`)}
@@ -53,7 +55,7 @@ ${asker?.coworker && fact('Coworker', html`${marked(asker.coworker)}`)}
 ${asker && fact('Started by', html`${marked(asker.subject)}`)}
 ${card.cost && fact('Cost', cost(card.cost, allowances), 'wide')}
 ${fact('Why it waits', why(card), 'wide')}
-${fact('Session', html`<code>${card.sessionId}</code>${asker?.parent && html` <span class="quiet small">delegated by <code>${asker.parent}</code></span>`}`, 'wide')}
+${fact('Session', html`<code>${card.sessionId}</code>${asker?.parent && html` <span class="quiet small">delegated by <code>${asker.parent}</code></span>`}${trace && html` <a href="${trace}">Trace of this run</a>`}`, 'wide')}
 </dl>`
 }
 

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Hono } from 'hono'
 import { STYLE } from './style.ts'
 import { CARD_STYLE } from './style-card.ts'
+import { WORK_STYLE } from './style-work.ts'
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#1c6152"/><path d="M8 10h16M8 16h16M8 22h9" stroke="#fff" stroke-width="2.5" stroke-linecap="round"/></svg>`
 /** A page names the version it was made with, so a browser may keep it. */
@@ -16,7 +17,7 @@ const KEPT = 'public, max-age=31536000, immutable'
 /** Reads them once. `version` changes with any of them. */
 export function createFiles(): { readonly version: string; add(app: Hono): void } {
   const files = [
-    ['inbox.css', 'text/css; charset=utf-8', STYLE + CARD_STYLE],
+    ['inbox.css', 'text/css; charset=utf-8', STYLE + CARD_STYLE + WORK_STYLE],
     ['inbox.js', 'text/javascript; charset=utf-8', readFileSync(join(import.meta.dirname, 'browser.js'), 'utf8')],
     ['icon.svg', 'image/svg+xml', ICON],
   ] as const

@@ -36,6 +36,8 @@ const PLACES = [
   ['inbox', '', 'Inbox'],
   ['history', '/history', 'History'],
   ['standing', '/standing', 'Standing approvals'],
+  ['routines', '/routines', 'Routines'],
+  ['tools', '/tools', 'Tools'],
 ] as const
 export type Place = (typeof PLACES)[number][0]
 

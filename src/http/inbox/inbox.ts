@@ -16,10 +16,17 @@ import { addEntry } from './entry.ts'
 import { addPages } from './pages.ts'
 import type { InboxParts } from './parts.ts'
 import { createSignIn } from './signed.ts'
+import { addWorkForms } from './work-forms.ts'
+import { addWorkPages } from './work-pages.ts'
 
 export type { InboxParts } from './parts.ts'
 
 const MOST_BYTES = 65_536
+const KNOWN = [
+  /^\/inbox(\/cards\/[^/]+(\/(approve|deny|settle))?|\/standing\/[^/]+\/revoke|\/sign-(in|out)|\/(history|standing|events))?$/,
+  /^\/inbox\/(tools(\/[^/]+(\/accept)?)?|routines(\/[^/]+(\/(tools|ready|automatic))?)?|traces\/[^/]+)$/,
+]
+const POSTS = /\/(approve|deny|settle|revoke|sign-in|sign-out|accept|ready|routines\/[^/]+\/tools)$/
 
 /** Builds the pages: everything at `/inbox` and below. */
 export function createInbox(parts: InboxParts): Hono {
@@ -45,13 +52,15 @@ export function createInbox(parts: InboxParts): Hono {
   const site = { base, entry, answers }
   addPages(app, parts, site)
   addDecisions(app, parts, site)
+  if (parts.work !== undefined) {
+    addWorkPages(app, parts, parts.work, site)
+    addWorkForms(app, parts.work, site)
+  }
   addEntry(app, site)
 
   app.all('/inbox/*', (c) => {
-    const isKnown =
-      /^\/inbox(\/cards\/[^/]+(\/(approve|deny|settle))?|\/standing\/[^/]+\/revoke|\/sign-(in|out)|\/(history|standing|events))?$/
-    if (!isKnown.test(c.req.path)) return say(c, 404, 'There is no such page.')
-    c.header('allow', /\/(approve|deny|settle|revoke|sign-in|sign-out)$/.test(c.req.path) ? 'POST' : 'GET, HEAD')
+    if (!KNOWN.some((known) => known.test(c.req.path))) return say(c, 404, 'There is no such page.')
+    c.header('allow', POSTS.test(c.req.path) ? 'POST' : 'GET, HEAD')
     return say(c, 405, 'Opening this address does nothing.', 'Cards are decided by the buttons on their page.')
   })
 

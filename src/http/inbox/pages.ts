@@ -3,7 +3,7 @@
  * @module
  */
 import type { Context, Hono } from 'hono'
-import type { Card, CardStatus } from '../../approvals/cards.ts'
+import { CARD_STATUSES, type Card, type CardStatus } from '../../approvals/cards.ts'
 import { sees } from '../person.ts'
 import { type Beside, cardPage } from './card.ts'
 import { matches, queryOf, readFilters } from './filters.ts'
@@ -22,16 +22,7 @@ const DECIDED = 10
 const HISTORY = 50
 const STANDING = 50
 const MOST_STREAMS = 500
-const ENDED = [
-  'approved',
-  'running',
-  'done',
-  'failed',
-  'unknown',
-  'denied',
-  'expired',
-  'withdrawn',
-] as const satisfies CardStatus[]
+const ENDED = CARD_STATUSES.filter((status) => status !== 'pending')
 const LATELY = ENDED.filter((status) => status !== 'unknown')
 
 /** Adds them. */
@@ -128,7 +119,15 @@ export async function besides(parts: InboxParts, card: Card): Promise<Beside> {
   const definition = await parts.definitionChange(card)
   const allowances = card.cost === undefined ? undefined : await parts.allowances?.(card)
   const stale = card.status === 'pending' && parts.isStale(card)
-  return { stale, ...(asker && { asker }), ...(definition && { definition }), ...(allowances && { allowances }) }
+  const ran = await parts.work?.traces.ofSession(card.sessionId, { limit: 1 })
+  const run = ran?.[0]?.brand === card.brand && `${new URL(parts.inboxUrl).pathname}/traces/${card.sessionId}`
+  return {
+    stale,
+    ...(run && { trace: run }),
+    ...(asker && { asker }),
+    ...(definition && { definition }),
+    ...(allowances && { allowances }),
+  }
 }
 
 /** Undefined for a cursor that no list gave out. */

@@ -7,6 +7,7 @@ import type { Seal } from '../../db/seal.ts'
 import type { Approver } from '../../session/approvers.ts'
 import type { Person } from '../person.ts'
 import type { Allowance, Asker } from './facts.ts'
+import type { Work } from './work.ts'
 
 export interface InboxParts {
   /** Who an `Authorization` header stands for: the operator, an approver, or nobody. */
@@ -22,6 +23,8 @@ export interface InboxParts {
   readonly isStale: (card: Card) => boolean
   /** What is left of the allowances that a card with a cost would be paid from. */
   readonly allowances?: (card: Card) => Promise<readonly Allowance[]>
+  /** Tools, routines and their runs; left away, there are no pages of them. */
+  readonly work?: Work
   /** Seals what a browser keeps; best under a key that serves nothing else. */
   readonly seal: Seal
   /** Where people open the inbox; its path is the base of every link. */

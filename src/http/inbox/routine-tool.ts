@@ -6,46 +6,51 @@ import { html } from 'hono/html'
 import { visible } from '../../policy/redact.ts'
 import type { showTools } from '../api/routine-tools.ts'
 import type { Routine } from '../../grants/routines/routines.ts'
+import type { Trace } from '../../gate/traces.ts'
 import type { Html, Show } from './frame.ts'
 import { marked } from './marks.ts'
-import { serverSays } from './server-says.ts'
+import { described, serverSays } from './server-says.ts'
 import { EFFECTS } from './words.ts'
 
 /** A tool of a routine as REST shows it. */
 export type RoutineTool = Awaited<ReturnType<typeof showTools>>[number]
 
 export const TOOL_WORDS = {
-  disabled: ['Disabled', 'open', 'Not there for this routine.'],
+  disabled: ['Disabled', 'off', 'Not there for this routine.'],
   enabled: ['Enabled', 'yes', 'Each call asks a person.'],
-  automatic: ['Automatic', 'no', 'Runs while nobody watches.'],
-} as const satisfies Record<RoutineTool['state'], readonly [string, 'open' | 'yes' | 'no', string]>
+  automatic: ['Automatic', 'open', 'Runs while nobody watches.'],
+} as const satisfies Record<RoutineTool['state'], readonly [string, 'open' | 'yes' | 'off', string]>
 
-const LONGEST_AT_ONCE = 300
+/** The supervised call that proves a tool under its present definition. */
+export type Proof = Pick<Trace, 'sessionId' | 'id'>
+
+/** The trace in which a person reads it. */
+export const proofLink = (proof: Proof | undefined, { base }: Show): Html =>
+  proof === undefined
+    ? html`a supervised call`
+    : html`<a href="${base}/traces/${encodeURIComponent(proof.sessionId)}#c-${proof.id}">a supervised call</a>`
 
 /** A row of the routine's page. */
-export function routineTool(tool: RoutineTool, routine: Routine, show: Show): Html {
+export function routineTool(tool: RoutineTool, routine: Routine, show: Show, proof: Proof | undefined): Html {
   const [word, tone, meaning] = TOOL_WORDS[tool.state]
   const { title, description, access, because, proven, setBy } = tool
   const isOpen = tool.definition === 'present'
   return html`<li>
-<div class="head"><h4><code>${marked(visible(tool.listedAs))}</code></h4><span class="badge ${tone}">${word}</span></div>
-${title !== undefined && html`<p>${marked(title)}</p>`}
+<div class="head"><h3><code>${marked(visible(tool.listedAs))}</code>${title !== undefined && html` <span class="quiet">${marked(title)}</span>`}</h3><span class="badge ${tone}">${word}</span></div>
 ${description !== undefined && described(description)}
-${because !== undefined && html`<p class="warning">${marked(because)}${tool.definition === 'closed' && html` <a href="${show.base}/tools/${encodeURIComponent(tool.connection)}?brand=${encodeURIComponent(routine.brand)}">What changed<span class="unseen"> in ${tool.listedAs}</span></a>`}</p>`}
+${because !== undefined && html`<p class="warning">${tool.definition === 'closed' ? closed(tool, routine, show) : marked(because)}</p>`}
 <p class="quiet small">${meaning} ${access === null ? 'Not listed now.' : `${EFFECTS[access]}.`} ${setBy !== undefined && `Set by ${setBy}. `}${
     proven
-      ? html`Proven by <a href="${automaticAddress(tool, routine, show)}#proof">a supervised call</a>.`
-      : isOpen && 'Not proven: no supervised call under its present definition.'
+      ? html`Proven by ${proofLink(proof, show)}.`
+      : tool.state === 'enabled' && isOpen && 'Not proven: no supervised call as it is described now.'
   }</p>
-<p class="small">The server says: ${serverSays(tool.serverSays)}</p>
+<p class="quiet small">The server says: ${serverSays(tool.serverSays)}</p>
 ${show.signed.person.kind === 'operator' && steps(tool, routine, show)}
 </li>`
 }
 
-const described = (text: string): Html =>
-  text.length <= LONGEST_AT_ONCE
-    ? html`<p>${marked(text)}</p>`
-    : html`<details><summary>How its server describes it</summary><p class="note">${marked(text)}</p></details>`
+const closed = ({ connection, listedAs }: RoutineTool, { brand }: Routine, { base }: Show): Html =>
+  html`It is not as somebody accepted it, so it is closed. <a href="${base}/tools/${encodeURIComponent(connection)}?brand=${encodeURIComponent(brand)}">What changed<span class="unseen"> in ${listedAs}</span></a>`
 
 /** Where a person reads what automatic means for one tool, and confirms it. */
 export const automaticAddress = (tool: Pick<RoutineTool, 'tool'>, { id }: Routine, { base }: Show): string =>

@@ -1,5 +1,5 @@
 /**
- * Annotations of a tool. A server supplies them, so they are shown and decide nothing (seed 002).
+ * What a server says of a tool in words and in annotations. It supplies them, so they are shown and decide nothing (seed 002).
  * @module
  */
 import { html } from 'hono/html'
@@ -7,8 +7,15 @@ import type { Html } from './frame.ts'
 import { marked } from './marks.ts'
 
 const MOST = 20
+const LONGEST_AT_ONCE = 300
 
-/** Each as a word of the server's; "nothing" where there is none. */
+/** A description, behind a click where it is long. */
+export const described = (text: string): Html =>
+  text.length <= LONGEST_AT_ONCE
+    ? html`<p>${marked(text)}</p>`
+    : html`<details><summary>How its server describes it</summary><p class="note">${marked(text)}</p></details>`
+
+/** Annotations, each as a word of the server's; "nothing" where there is none. */
 export function serverSays(annotations: unknown): Html {
   if (typeof annotations !== 'object' || annotations === null) return html`<span class="quiet">nothing</span>`
   const said = Object.entries(annotations)

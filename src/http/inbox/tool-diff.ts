@@ -26,7 +26,7 @@ function field(each: FieldChange, id: string): Html {
     unseen === true && 'both look the same here: what differs is not shown, since it looks like a secret or is cut',
   ].filter((note) => note !== false)
   return html`<div class="field">
-<h4 id="${id}"><code>${marked(path === '' ? 'everything' : path)}</code> ${change}${notes.length > 0 && html` <span class="${hidden === true ? 'alarm' : 'quiet'}">${notes.join('; ')}</span>`}</h4>
+<h4 id="${id}"><code>${marked(path === '' ? 'everything' : path)}</code> ${change}${notes.length > 0 && html` · <span class="${hidden === true ? 'alarm' : 'quiet'}">${notes.join('; ')}</span>`}</h4>
 <pre class="diff" tabindex="0" role="group" aria-labelledby="${id}">${linesOf(before, now).map((line) =>
     line === undefined
       ? html`<span class="gap">…</span>`

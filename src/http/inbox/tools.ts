@@ -8,7 +8,7 @@ import { closedOf, many } from './connections.ts'
 import type { Frame, Html, Show } from './frame.ts'
 import { marked } from './marks.ts'
 import { fact, moment } from './pieces.ts'
-import { serverSays } from './server-says.ts'
+import { described, serverSays } from './server-says.ts'
 import { toolDiff } from './tool-diff.ts'
 import { addressOfPlace, type Place } from './work.ts'
 import { ago, clock, EFFECTS } from './words.ts'
@@ -37,6 +37,7 @@ export interface ToolsShown {
 /** The page. */
 export function toolsPage(show: Show, { place, tools, pinned, told, problem }: ToolsShown): Frame {
   const { slug } = place.connector
+  const { state, detail } = place.connector.state()
   const closed = closedOf(tools)
   const open = tools.filter(({ state }) => state === 'open')
   const isOperator = show.signed.person.kind === 'operator'
@@ -47,7 +48,7 @@ export function toolsPage(show: Show, { place, tools, pinned, told, problem }: T
     now: show.now,
     body: html`<div class="titled crumb"><p><a href="${show.base}/tools">Tools</a></p><a href="${addressOfPlace(show.base, place)}">Refresh</a></div>
 <h1>${marked(slug)}</h1>
-<p class="quiet">${place.brand === undefined ? 'A server of the operator’s. Its tools are accepted once for every brand it serves.' : html`A connection of ${place.brand}.`} ${marked(place.connector.state().detail)}</p>
+<p class="quiet">${place.brand === undefined ? 'A server of the operator’s. Its tools are accepted once for every brand it serves.' : html`A connection of ${place.brand}.`} ${state === 'ready' ? `${many(tools.length, 'tool')}.` : marked(detail)}</p>
 ${!pinned && html`<p class="quiet">Its tools are the product’s own code and change with it; nothing of them is to be accepted.</p>`}
 ${told && html`<p class="notice" role="status">${marked(told)}</p>`}
 ${problem}
@@ -101,9 +102,11 @@ function acceptForm(tool: string, digest: string, { show, place }: Pick<On, 'sho
 
 function openTool(tool: ToolState, show: Show): Html {
   const { pinned } = tool
+  const description = (pinned?.definition as { readonly description?: unknown } | undefined)?.description
   return html`<li>
 <div class="head"><code>${marked(tool.tool)}</code><span class="quiet small">${tool.access !== null && EFFECTS[tool.access]}</span></div>
-<p class="small">The server says: ${serverSays(tool.serverSays)}</p>
+${typeof description === 'string' && described(description)}
+<p class="quiet small">The server says: ${serverSays(tool.serverSays)}</p>
 ${pinned !== null && html`<p class="quiet small">Accepted by ${marked(pinned.acceptedBy)}, ${moment(pinned.acceptedAt, ago(pinned.acceptedAt, show.now))}</p>`}
 </li>`
 }

@@ -63,9 +63,12 @@ export async function toolsOf({ pins }: Work, { connector }: Place): Promise<rea
   return guarded === undefined ? unpinned(connector) : toolStates(pins, guarded)
 }
 
+/** Whether a text can be an id of ours: no other is asked of the database. */
+export const isId = (text: string | undefined): text is string => text !== undefined && /^[\w-]{1,64}$/.test(text)
+
 /** A routine, for a person who may see it. */
 export async function routineOf({ routines }: Work, person: Person, id: string): Promise<Routine | undefined> {
-  const routine = await routines.find(id)
+  const routine = isId(id) ? await routines.find(id) : undefined
   return routine !== undefined && sees(person, routine.brand) ? routine : undefined
 }
 
