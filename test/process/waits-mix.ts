@@ -174,8 +174,10 @@ export async function live(where: Place, mix: Mix, args: object): Promise<{ came
     await deciding
     if (!isOpen(one.told)) break
     if (one.told?.task === undefined) continue
-    while ((await poll(one.told.task, mix.last.at)) === 'working') await decide(mix.last.at)
-    break
+    let status = await poll(one.told.task, mix.last.at)
+    for (; status === 'working'; status = await poll(one.told.task, mix.last.at)) await decide(mix.last.at)
+    // A cancel that was on its way took back the card that the handle is of: the caller asks anew.
+    if (status !== 'cancelled') break
   }
   return { came, told }
 }
