@@ -244,3 +244,44 @@ test('a live session is narrowed by what comes later, and never widened', () => 
   expect(word(SEND, 'd1', policy({ version: 6 }))).toBe('held back')
   expect(routineHolds(session(), tool(SEND), 'd1', undefined)).not.toHaveProperty('word')
 })
+
+describe('why a tool is held back is said', () => {
+  const why = (name: string, routine: RoutinePolicy | undefined = policy(), who: object = session(), digest = 'd1') => {
+    const found = routineHolds(who as ReturnType<typeof session>, tool(name), digest, routine)
+    return 'word' in found ? found.word : found.because
+  }
+
+  test.each<[string, string]>([
+    [why(SEND, policy(), { brand: 'acme' }), 'The session works for no routine.'],
+    [why(SEND, policy({ id: 'rt_2' })), 'The routine rt_1 is not there any more.'],
+    [why(SEND, policy(), session({}, 'other')), 'The routine rt_1 is not there any more.'],
+    [why(SEND, policy({ version: 6 })), 'The routine "Audit" is not known here in version 7 yet.'],
+    [why(SEND, policy({ state: 'draft' })), 'The routine "Audit" is a draft, so nothing of it runs unattended.'],
+    [why('mcp__github__gone'), 'The routine "Audit" has mcp__github__gone disabled.'],
+    [why(SEND, policy({ connections: [] })), `The routine "Audit" has ${SEND} disabled.`],
+    [
+      why(SEND, policy(), session(), 'd2'),
+      `The routine "Audit" let ${SEND} in under another definition than it has now.`,
+    ],
+  ])('%s', (said, expected) => {
+    expect(said).toBe(expected)
+  })
+
+  test('an enabled tool of a ready routine asks, and automatic counts from the very version it was given in', () => {
+    expect([
+      why(LOOK),
+      why(SEND, policy(), session({ version: 5 })),
+      why(SEND, policy(), session({ version: 4 })),
+    ]).toEqual(['asks', 'automatic', 'asks'])
+  })
+
+  test('every refusal of a change says what to do', () => {
+    const detail = (change: Partial<Change>) => changeProblem(audit, wish(change))?.detail
+    expect(detail({ open: false })).toMatch(/accept it first/)
+    expect(detail({ from: 'disabled' })).toMatch(/enable it first, and grant automatic once you have read a trace/)
+    expect(detail({ confirm: 'yes' })).toMatch(/Send confirm with exactly this sentence/)
+    expect(detail({ proven: false })).toMatch(/Start a supervised session/)
+    expect(detail({ to: 'enabled', from: 'enabled', open: false })).toBeUndefined()
+    expect(readyProblem(policy({ tools: new Map() }), () => undefined)?.detail).toMatch(/could do nothing/)
+  })
+})
