@@ -15,11 +15,10 @@ import { createViews } from '../../src/gate/views.ts'
 import type { Session } from '../../src/policy/words.ts'
 import { createRevocations, type Revocations } from '../../src/session/revocation.ts'
 import { freshRoom, type Room } from '../approvals/world.ts'
-import { policies } from '../catalogue/world.ts'
 import { quiet } from '../support/database.ts'
 import { paying } from '../support/spend.ts'
+import { routes, sessionOf } from './sessions.ts'
 
-const { roles, routes } = policies()
 const NAME = 'mcp__up__pay'
 
 const pay: RegisteredTool = {
@@ -37,23 +36,6 @@ const pay: RegisteredTool = {
   digest: 'definition 1',
   upstream: 'far side 1',
 }
-
-const sessionOf = (more: Partial<Session> = {}): Session => ({
-  id: randomUUID(),
-  issuer: 'i',
-  subject: 'u',
-  brand: 'default',
-  role: roles.get('person-chat')!,
-  route: routes.get('standard')!,
-  ceiling: ['mcp__up__*'],
-  grant: { connectors: [], skills: [], allowance: {} },
-  channel: 'inbox',
-  limits: {},
-  issuedAt: 0,
-  expiresAt: Date.now() + 600_000,
-  viewKey: randomUUID(),
-  ...more,
-})
 
 /** What may be different by the time of the run, and what is then said. */
 interface World {

@@ -12,11 +12,10 @@ import { createViews } from '../../src/gate/views.ts'
 import type { Session } from '../../src/policy/words.ts'
 import { createRevocations, type Revocations } from '../../src/session/revocation.ts'
 import { freshRoom, type Room, until } from '../approvals/world.ts'
-import { policies } from '../catalogue/world.ts'
 import { quiet } from '../support/database.ts'
 import { paying } from '../support/spend.ts'
+import { sessionOf } from './sessions.ts'
 
-const { roles, routes } = policies()
 const toolOf = (name: string, more: Partial<RegisteredTool> = {}): RegisteredTool => ({
   name: `mcp__up__${name}`,
   connector: 'up',
@@ -66,23 +65,6 @@ const connector: Connector = {
   },
   close: async () => {},
 }
-
-const sessionOf = (more: Partial<Session> = {}): Session => ({
-  id: randomUUID(),
-  issuer: 'i',
-  subject: 'u',
-  brand: 'default',
-  role: roles.get('person-chat')!,
-  route: routes.get('standard')!,
-  ceiling: ['mcp__up__*'],
-  grant: { connectors: [], skills: [], allowance: {} },
-  channel: 'inbox',
-  limits: {},
-  issuedAt: 0,
-  expiresAt: Date.now() + 600_000,
-  viewKey: randomUUID(),
-  ...more,
-})
 
 function gateWith(cards = room.cards, waitMs = 0) {
   const registry = createRegistry([connector])
